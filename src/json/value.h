@@ -1,0 +1,53 @@
+/*
+ * value.h - typed values out of raw JSON that json_scan has accepted.
+ *
+ * All functions take the raw text of a value (struct str from json_raw or from
+ * an iterator) and never recurse.
+ */
+#ifndef BOUGH_JSON_VALUE_H
+#define BOUGH_JSON_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "json/scan.h"
+
+enum json_type json_type_of(struct str raw); /* by its first byte */
+
+/*
+ * Append the decoded string to out, at most `limit` bytes (cut at a code
+ * point; SIZE_MAX for all). A lone surrogate escape becomes U+FFFD, \u0000 a
+ * NUL byte. raw may be a prefix of a string that ends anywhere: what is
+ * complete is decoded. Returns the raw bytes used, so that decoding can go on:
+ * pass the rest with json_string_more.
+ */
+size_t json_string(struct str raw, struct buf *out, size_t limit);
+/* The same from the middle of a string: raw has no opening quote. */
+size_t json_string_more(struct str raw, struct buf *out, size_t limit);
+bool json_string_eq(struct str raw, const char *s);
+
+/* An integer literal (no fraction, no exponent) that fits; false otherwise. */
+bool json_int64(struct str raw, int64_t *out);
+bool json_uint64(struct str raw, uint64_t *out);
+
+/* Walk the members of an object or the items of a list, in order. */
+struct json_iter {
+	const char *p, *end;
+	bool is_object, started, bad;
+};
+void json_iter_init(struct json_iter *it, struct str raw); /* not a container: yields nothing */
+/* key is the raw quoted key (empty for lists). false at the end. */
+bool json_iter_next(struct json_iter *it, struct str *key, struct str *value);
+/* The last member called `key` of an object; empty slice when there is none. */
+struct str json_get(struct str object, const char *key);
+
+/*
+ * Append raw with line breaks and `indent` spaces a level, strings kept as
+ * written but for escapes of printable non-ASCII characters. Stops after
+ * `limit` bytes of output (returns false then). Works on text that is no JSON:
+ * that is appended as it is.
+ */
+bool json_pretty(struct buf *out, struct str raw, int indent, size_t limit);
+
+#endif

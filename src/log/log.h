@@ -1,0 +1,156 @@
+/*
+ * log.h - crash-safe storage; the only door to a session's files.
+ *
+ * The module stores and returns bytes. It knows nothing of JSON, entries or
+ * trees; the caller says where the last committed record ends.
+ *
+ * Reading is passive: opening for reading changes nothing on disk, not even a
+ * time stamp (O_NOATIME where allowed), never blocks on a fifo or device
+ * (regular files only) and takes no lock.
+ *
+ * Writing: log_open() takes the advisory write lock, log_append() returns 0
+ * only after the records are on stable storage. A failed append leaves the
+ * file as it was, or marks the handle broken: every later append then fails
+ * with ERR_BROKEN until the log is opened again.
+ *
+ * What is promised after a crash stands in doc/durability.md.
+ */
+#ifndef BOUGH_LOG_LOG_H
+#define BOUGH_LOG_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* ---- identity of a file, to see changes ---- */
+
+struct log_id {
+	uint64_t dev, ino, size;
+	int64_t mtime_ns;
+	bool exists;
+};
+
+enum log_change {
+	LOG_SAME,
+	LOG_GREW,     /* same inode, larger: scan on from the last complete line */
+	LOG_REWRITTEN,/* same inode, same size or smaller, other mtime: read again */
+	LOG_REPLACED, /* another inode under the name */
+	LOG_GONE
+};
+
+/* Never follows into a fifo: only stats. exists=false when there is no such file. */
+int log_stat(const char *path, struct log_id *out, struct err *err);
+enum log_change log_compare(const struct log_id *before, const struct log_id *now);
+
+/* ---- passive reading ---- */
+
+struct log_reader;
+
+enum { LOG_MAX_LINE = 256 << 20 }; /* a longer line is reported, not read into memory */
+
+/* ERR_IO (ENOENT, EACCES ...), ERR_UNSUPPORTED for anything but a regular file (the text says what it is). */
+int log_reader_open(struct log_reader **out, const char *path, struct err *err);
+void log_reader_close(struct log_reader **r);
+/* What fstat said at open or at the last refresh. */
+const struct log_id *log_reader_id(const struct log_reader *r);
+/*
+ * Look again at the path. LOG_GREW keeps the descriptor and extends the end;
+ * LOG_REPLACED and LOG_REWRITTEN reopen and rewind to 0; LOG_GONE keeps what
+ * is open.
+ */
+int log_reader_refresh(struct log_reader *r, enum log_change *change, struct err *err);
+/* Bytes at off into buf; *got < n only at the end of the file. */
+int log_pread(const struct log_reader *r, uint64_t off, void *buf, size_t n, size_t *got,
+	struct err *err);
+/* A whole small file. ERR_LIMIT over cap. */
+int log_read_file(const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err);
+
+struct log_line {
+	const char *p;   /* valid until the next call; p[n] is readable (64 slack bytes follow) */
+	size_t n;        /* without the newline; a CR before it is kept */
+	uint64_t off;    /* of its first byte */
+	uint64_t number; /* from 1 */
+	bool ended;      /* a newline stood behind it */
+	bool too_long;   /* over LOG_MAX_LINE: p is NULL, n its real length */
+};
+
+/* Start reading lines at `off`, which is line `number`. */
+void log_seek_line(struct log_reader *r, uint64_t off, uint64_t number);
+/* 1: a line; 0: the end as known; < 0: err. Reads windows of 256 KB to 1 MB. */
+int log_next_line(struct log_reader *r, struct log_line *line, struct err *err);
+
+/* ---- appending ---- */
+
+struct log;
+
+enum log_flags {
+	LOG_CREATE = 1 << 0,  /* make the file when it is missing (0600) */
+	LOG_DRY_RUN = 1 << 1  /* check everything, write nothing */
+};
+
+/*
+ * Open for appending and take the write lock. ERR_LOCKED names the holder's
+ * pid where the system tells it. Does not change the file (LOG_CREATE apart).
+ */
+int log_open(struct log **out, const char *path, unsigned flags, struct err *err);
+void log_close(struct log **log);
+/*
+ * The file must still be the one that was read: ERR_CHANGED otherwise. Call it
+ * after taking the lock and before deciding anything from what was read.
+ */
+int log_expect(struct log *log, const struct log_id *expected, struct err *err);
+
+struct log_append_info {
+	uint64_t off;         /* where the records begin in the file now */
+	uint64_t torn_bytes;  /* moved away before the append; 0 for none */
+	char torn_path[4096]; /* where to, "" for none */
+	struct log_id id;     /* of the file afterwards */
+};
+
+/*
+ * Append whole records (each ends in '\n').
+ *
+ * `committed` is the offset behind the last committed record. Bytes behind it
+ * are a torn tail: they are first copied to "<path>.torn-<committed>" and
+ * synced, then cut. A missing final newline is written in the same write()
+ * before the records. On failure the file, tail included, is put back as it
+ * was; when that fails too the handle is broken and the copy is kept.
+ */
+int log_append(struct log *log, uint64_t committed, const char *records, size_t n,
+	struct log_append_info *info, struct err *err);
+/* Only set the torn tail aside; 0 with torn_bytes 0 when there is none. */
+int log_set_aside(struct log *log, uint64_t committed, struct log_append_info *info, struct err *err);
+
+/* ---- whole files ---- */
+
+/*
+ * A new file that appears under its name only when complete: temporary name
+ * O_EXCL 0600, writes, fsync, link() (never over an existing file: ERR_EXISTS),
+ * fsync of the directory, unlink of the temporary name.
+ */
+struct log_pub;
+int log_pub_begin(struct log_pub **out, const char *path, struct err *err);
+int log_pub_write(struct log_pub *pub, const void *p, size_t n, struct err *err);
+int log_pub_commit(struct log_pub **pub, struct err *err); /* frees it, also on failure */
+void log_pub_abort(struct log_pub **pub);
+
+/*
+ * Replace a sidecar whole: temporary file, fsync, rename, fsync of the
+ * directory. `expected` (may be NULL) must still describe the file:
+ * ERR_CHANGED otherwise. The mode of an existing file is kept.
+ */
+int log_replace(const char *path, const void *p, size_t n, const struct log_id *expected,
+	struct err *err);
+
+/* Move a file without ever overwriting; both directories are synced. ERR_EXISTS, ERR_IO (EXDEV). */
+int log_move(const char *from, const char *to, struct err *err);
+/* Directories as needed, 0700, each level synced. */
+int log_mkdirs(const char *path, struct err *err);
+int log_unlink(const char *path, struct err *err);
+/* May this process write in the directory? 0 or err. Changes nothing. */
+int log_can_write(const char *dir, struct err *err);
+
+#endif

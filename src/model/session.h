@@ -1,0 +1,204 @@
+/*
+ * session.h - one session as a tree in memory, whatever format it came from.
+ *
+ * No I/O here. A format adds entries in file order (session_add), then the
+ * tree is made (session_link, called again after growth). What an entry says
+ * is not kept: the session's ops read and decode it on demand. Memory is one
+ * fixed-size record an entry.
+ *
+ * Calling sequence: session_new; a format fills it step by step
+ * (src/format/format.h); session_link after each batch worth drawing and at
+ * the end; session_free.
+ *
+ * Indices (uint32_t) name entries; ENTRY_NONE is no entry. Indices stay valid
+ * while a file only grows.
+ */
+#ifndef BOUGH_MODEL_SESSION_H
+#define BOUGH_MODEL_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "model/content.h"
+#include "model/problem.h"
+
+#define ENTRY_NONE 0xFFFFFFFFu
+#define SESSION_MAX_ENTRIES 0x7FFFFFFFu
+
+enum entry_kind {
+	KIND_UNKNOWN, /* a role that the format does not know; kept, shown as it is */
+	KIND_SYSTEM,
+	KIND_USER,
+	KIND_ASSISTANT,
+	KIND_TOOL_CALL,   /* an entry of its own in some formats */
+	KIND_TOOL_RESULT,
+	KIND_SUMMARY,     /* what a compaction left in place of history */
+	KIND_EVENT,
+	KIND_NODE,
+	KIND_COUNT
+};
+
+enum entry_flags {
+	ENTRY_ORPHAN = 1 << 0,     /* its parent is not in the file */
+	ENTRY_CYCLE = 1 << 1,      /* its parent link closed a cycle and was cut */
+	ENTRY_FAILED = 1 << 2,     /* a failed tool call */
+	ENTRY_UNSENT = 1 << 3,     /* record only, never sent to the model (replay=false) */
+	ENTRY_HAS_CALLS = 1 << 4,  /* an answer that carries tool calls */
+	ENTRY_NEW = 1 << 5,        /* came while the file was open */
+	ENTRY_LABELLED = 1 << 6,
+	ENTRY_DAMAGED = 1 << 7,    /* stands on a line with a problem */
+	ENTRY_ID_SLOW = 1 << 8,    /* the id is escaped or does not fit id_off/id_len: read again */
+	ENTRY_PENDING = 1 << 9,    /* its parent was not seen yet (forward reference) */
+	ENTRY_DERIVED = 1 << 10    /* not in the file: what a repair would add, a lost append */
+};
+
+struct entry { /* 48 bytes; keep it so (t-session.c checks) */
+	uint64_t off;       /* of the record in the file */
+	uint64_t idhash;    /* keyed hash of the id's bytes */
+	int64_t time;       /* ms since 1970; INT64_MIN: none */
+	uint32_t len;       /* of the record */
+	uint32_t parent, first_child, next_sibling; /* children in file order */
+	uint16_t id_off;    /* of the id's bytes from off */
+	uint8_t id_len;
+	uint8_t kind;       /* enum entry_kind */
+	uint16_t flags;     /* enum entry_flags */
+	uint16_t spare;
+};
+
+struct meta {
+	const char *key; /* "title", "parentSessionId", "model", "systemPrompt", "cwd" ... */
+	struct str value;
+};
+
+struct label {
+	uint32_t entry;
+	struct str text;
+	int64_t at;
+};
+
+struct session;
+
+/* How to get at the bytes. A format fills it; src is its own. */
+struct session_ops {
+	/* The id's bytes, exact. */
+	int (*id)(struct session *s, uint32_t entry, struct buf *out, struct err *err);
+	/* The first words for a row, at most `limit` bytes, unsanitised, plus a short name of the role or tool. */
+	int (*preview)(struct session *s, uint32_t entry, size_t limit, struct buf *text,
+		struct buf *who, struct err *err);
+	/*
+	 * What the entry says. Text parts hold at most `limit` bytes each;
+	 * content->more tells that something was left. All of it lies in `a`.
+	 */
+	int (*content)(struct session *s, uint32_t entry, size_t limit, struct arena *a,
+		struct content *out, struct err *err);
+	/* The stored record as it stands. */
+	int (*record)(struct session *s, uint32_t entry, struct buf *out, struct err *err);
+	/* Any bytes of the file, for the hex peek. *got may be short at the end. */
+	int (*peek)(struct session *s, uint64_t off, void *p, size_t n, size_t *got, struct err *err);
+	void (*free)(struct session *s);
+};
+
+enum tip_rule { TIP_NONE, TIP_LAST_ENTRY, TIP_CHECKOUT };
+
+struct session {
+	struct arena arena;
+	const struct session_ops *ops;
+	void *src;                /* the format's own */
+
+	const char *format;       /* "tree", "dsh" ... */
+	const char *id, *path;    /* in the arena */
+	struct entry *entries;
+	uint32_t n;
+	size_t cap;
+	uint32_t linked;          /* entries [0, linked) have their links */
+	uint32_t roots_first;     /* chain of roots through next_sibling, file order */
+	uint32_t nroots, nleaves, nforks;
+
+	uint32_t tip;
+	enum tip_rule tip_rule;
+	int64_t tip_at;           /* when it was checked out */
+	uint32_t last_entry;      /* what the tip would be without a checkout */
+
+	struct meta *meta;
+	size_t nmeta;
+	struct label *labels;
+	size_t nlabels;
+	struct problem_list problems;
+
+	uint64_t size;            /* bytes of the file as read so far */
+	uint64_t committed;       /* behind the last committed record */
+	bool is_torn;             /* bytes follow `committed` that are no record */
+	bool is_complete;         /* loaded to the end */
+	int64_t first_time, last_time; /* of the entries; INT64_MIN when none has one */
+
+	uint32_t *hash;           /* open addressing by idhash; private to session.c */
+	size_t hash_cap;
+	uint64_t key[2];          /* of the hash, random a run */
+};
+
+struct session *session_new(const char *format, const char *id, const char *path);
+void session_free(struct session **s);
+
+/* ---- filling ---- */
+
+struct entry_in {
+	uint64_t off;
+	uint32_t len;
+	struct str id;             /* unescaped bytes, not empty */
+	uint32_t id_off;           /* raw place of the id from off; 0 with ENTRY_ID_SLOW */
+	struct str parent;         /* unescaped; p NULL: a root */
+	int64_t time;
+	enum entry_kind kind;
+	unsigned flags;
+};
+
+/*
+ * Adds at the end; the new index, or ENTRY_NONE when an earlier entry has the
+ * id (the caller reports it) or the session is full. A parent that is not
+ * known yet is remembered (ENTRY_PENDING) and looked up again by session_link.
+ * Sets last_entry, first_time, last_time.
+ */
+uint32_t session_add(struct session *s, const struct entry_in *in);
+/*
+ * Makes the links of all entries so far: children in file order, roots,
+ * counts. `final` turns parents that are still unknown into orphans (problem)
+ * and cuts cycles at the entry that is first in the file (problem); without it
+ * pending entries are roots for now. O(n) in the entries, no recursion.
+ */
+void session_link(struct session *s, bool final);
+/* After growth: prepare for more session_add (entries keep their index). */
+void session_reopen(struct session *s);
+
+void session_set_meta(struct session *s, const char *key, struct str value); /* copies */
+const struct str *session_meta(const struct session *s, const char *key);    /* NULL: none */
+void session_set_label(struct session *s, uint32_t entry, struct str text, int64_t at); /* "" removes */
+const struct label *session_label(const struct session *s, uint32_t entry);  /* NULL: none */
+
+/* ---- asking ---- */
+
+uint64_t session_hash(const struct session *s, const void *id, size_t n);
+/* By exact id; confirmed by the bytes through ops->id. ENTRY_NONE when unknown. */
+uint32_t session_find(struct session *s, struct str id);
+/*
+ * ENTRY forms: "tip", "tip~N", "@label", an id, a unique prefix of one.
+ * ERR_NOTFOUND, ERR_AMBIGUOUS (candidates, at most 8, go to `list`, one id a line; may be NULL).
+ */
+int session_resolve(struct session *s, const char *form, uint32_t *out, struct buf *list,
+	struct err *err);
+bool session_is_leaf(const struct session *s, uint32_t entry);
+bool session_is_fork(const struct session *s, uint32_t entry);  /* more than one child */
+uint32_t session_depth(const struct session *s, uint32_t entry); /* links to its root; walks */
+/* Indices from the root to `entry`, root first, in a (xmalloc'd, yours). *n their count. */
+uint32_t *session_branch(const struct session *s, uint32_t entry, uint32_t *n);
+uint32_t session_common(const struct session *s, uint32_t a, uint32_t b); /* deepest common ancestor */
+const char *session_tip_reason(const struct session *s); /* "last-entry", "checkout", "" */
+/* Title: meta title, else the first user prompt's first words; appended to out, unsanitised. */
+void session_title(struct session *s, struct buf *out);
+
+const char *kind_name(enum entry_kind kind); /* "user", "assistant", "tool result" ... */
+
+#endif

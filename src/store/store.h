@@ -1,0 +1,175 @@
+/*
+ * store.h - roots, the list of their sessions, and one open session with
+ * everything a person can do to it.
+ *
+ * The only module that knows formats and the log together. Screens and
+ * commands see this header, the model and base; they open no file.
+ * All work that may take long is done in steps with a budget in microseconds.
+ */
+#ifndef BOUGH_STORE_STORE_H
+#define BOUGH_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/layout.h"
+#include "model/session.h"
+
+/* ---------------------------------------------------------------- roots and the list */
+
+enum row_state {
+	ROW_FOUND,      /* only the name and stat are known */
+	ROW_LOADED,     /* counts, times and problems are known */
+	ROW_UNREADABLE  /* `reason` says why */
+};
+
+struct session_row {
+	const char *id, *path, *root, *project, *title; /* title: NULL until loaded */
+	const char *format;
+	const char *reason;
+	const char *parent_id;     /* parentSessionId, or NULL */
+	enum row_state state;
+	uint32_t entries, branches, nproblems;
+	uint64_t size, torn_bytes;
+	int64_t first_time, last_time; /* from the data, ms; INT64_MIN none */
+	int64_t mtime;             /* of the file, ms: shown with a mark where the data has no time */
+	bool is_torn, is_damaged;  /* torn tail; any other problem */
+	bool is_readonly;          /* this process may not write in its folder */
+	bool is_live;              /* the file changed in the last minute, or grows while open */
+	bool is_gone;              /* it was there and is not any more */
+	const char *preview_user, *preview_model; /* last prompt and last answer, short, unsanitised */
+};
+
+struct store;
+
+struct store *store_new(void);
+void store_free(struct store **st);
+/* A root folder, a session file, or a session folder. ERR_NOTFOUND and the like say what was looked for. */
+int store_add(struct store *st, const char *path, struct err *err);
+/* No path given: $BOUGH_ROOT, the configuration's roots, the known places that exist. Their number. */
+int store_add_defaults(struct store *st, const char *const *configured, size_t n, struct err *err);
+size_t store_nroots(const struct store *st);
+const char *store_root(const struct store *st, size_t i);
+/* One sentence for a root that held nothing or could not be read, or NULL. */
+const char *store_root_note(const struct store *st, size_t i);
+/*
+ * Find and load rows for about budget_us. 1: more to do, 0: done. `first`
+ * (may be NULL) is a row index to load next: what is on the screen.
+ */
+int store_step(struct store *st, unsigned budget_us, const size_t *first);
+/* Look for new, changed and gone sessions again; store_step does the work. */
+void store_rescan(struct store *st);
+size_t store_nrows(const struct store *st);
+const struct session_row *store_row(const struct store *st, size_t i); /* in the order found; indices stay */
+void store_progress(const struct store *st, uint64_t *done, uint64_t *all); /* bytes */
+/* By path, id or unique id prefix. ERR_NOTFOUND, ERR_AMBIGUOUS (candidates to list, may be NULL). */
+int store_find(struct store *st, const char *name, size_t *row, struct buf *list, struct err *err);
+
+/* ---------------------------------------------------------------- one session */
+
+struct work; /* an open session */
+
+enum work_change {
+	WORK_SAME,
+	WORK_GREW,       /* entries were added; indices stay */
+	WORK_REPLACED,   /* the session was read anew: indices are different, look ids up again */
+	WORK_GONE,
+	WORK_TIP         /* only tip or labels changed */
+};
+
+int work_open(struct work **out, const char *path, struct err *err);
+void work_close(struct work **w);
+struct session *work_session(struct work *w); /* borrowed; another one after WORK_REPLACED */
+/* 1: more to load, 0: complete (tip, labels, problems are final), < 0: err. */
+int work_step(struct work *w, unsigned budget_us, struct err *err);
+int work_load(struct work *w, struct err *err); /* all of it */
+/*
+ * Has anything changed on disk? Starts reading what came (work_step does it).
+ * `said` gets a sentence for the status line ("12 new entries", "the file was
+ * replaced: 3 entries are gone"), "" for nothing.
+ */
+int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err);
+
+/* Which operations this session allows: bits of enum format_write; why not, in a sentence. */
+bool work_can(const struct work *w, unsigned what, const char **why);
+
+/*
+ * Everything below writes. `dry` writes nothing and says in `said` what would
+ * be done. On failure nothing has changed on disk (or err says what did).
+ * said is one sentence for the status line.
+ */
+struct done {
+	char said[300];
+	char entry[512];         /* id of a new entry, "" for none */
+	char session[512];       /* id of a new session, "" for none */
+	char path[4096];         /* of a new session or of where a thing went */
+	struct buf lines;        /* dry: the exact bytes that would be written */
+};
+void done_release(struct done *d);
+
+int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, struct err *err);
+int work_label(struct work *w, uint32_t entry, struct str text, bool dry, struct done *d, struct err *err);
+
+struct fork_spec {
+	uint32_t at;             /* the entry to hang under; with retry: the entry to do again */
+	bool is_retry;           /* a sibling of `at` */
+	const char *role;        /* "USER" when NULL; ignored by retry */
+	struct str content;
+};
+/* A new entry in this session. It becomes the tip. Restores nothing, loses nothing; see doc/durability.md. */
+int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
+/*
+ * The branch up to `at` copied into a new session; with content also the new
+ * entry at its end.
+ */
+int work_fork_new(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
+int work_rename(struct work *w, struct str title, bool dry, struct done *d, struct err *err);
+/* Torn tail aside, lost appends appended again. */
+int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
+/* Session, sidecar and reflog go to the trash. The handle is closed by it. */
+int work_trash(struct work **w, bool dry, struct done *d, struct err *err);
+/* Take back the newest checkout, label or title change that this handle made. */
+int work_undo(struct work *w, struct done *d, struct err *err);
+int store_untrash(const struct done *trashed, struct err *err); /* puts the files back */
+
+/* Text of an entry for the editor of a retry (whole, unsanitised). */
+int work_content(struct work *w, uint32_t entry, struct buf *out, struct err *err);
+
+/* ---------------------------------------------------------------- reflog */
+
+enum reflog_op { REFLOG_CHECKOUT, REFLOG_LABEL, REFLOG_APPEND, REFLOG_OTHER };
+
+struct reflog_line {
+	enum reflog_op op;
+	struct str entry;   /* tip, labelled entry or appended entry's id */
+	struct str from;    /* checkout: before; label: its text */
+	int64_t at;
+	uint64_t entries;   /* checkout: entries in the log then */
+	bool is_known;      /* the entry is in the session */
+	bool is_current;    /* the checkout that makes the tip */
+	bool is_lost;       /* an append that the file no longer holds */
+};
+/* Oldest first; borrowed until the next step or refresh. */
+const struct reflog_line *work_reflog(struct work *w, size_t *n);
+/* Where bough's own state lies ("" none yet) and whether it is in the state folder because the root is read-only. */
+const char *work_state_path(const struct work *w, bool *is_elsewhere);
+size_t work_nlost(const struct work *w); /* lost appends */
+
+/* ---------------------------------------------------------------- following */
+
+/*
+ * Watches the folders of roots or of a session (inotify). fd is for poll();
+ * -1 where there is no inotify: then call the refresh functions on a timer.
+ */
+struct watch;
+struct watch *watch_new(void);
+void watch_free(struct watch **w);
+int watch_add(struct watch *w, const char *dir);
+void watch_clear(struct watch *w);
+int watch_fd(const struct watch *w);
+/* Drain events; true when something that can be a session changed. */
+bool watch_drain(struct watch *w);
+
+#endif
