@@ -38,6 +38,7 @@ enum format_write {
 struct format {
 	const char *name;
 	const char *title;      /* "tree sessions (SoPhi)" */
+	const char *sign;       /* what detect looks for, in a few words */
 	unsigned can_write;     /* enum format_write */
 	/* Looks like this format? path is a folder (is_file false) or one file. Bounded work. */
 	bool (*detect)(const char *path, bool is_file);

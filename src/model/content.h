@@ -42,6 +42,6 @@ struct content {
 	const char *role; /* as written in the file, for unknown ones; in the arena */
 };
 
-struct part *content_add(struct content *c, struct arena *a, enum part_kind kind); /* zeroed */
+struct part *content_add(struct content *c, struct arena *a, enum part_kind kind); /* zeroed, entry none */
 
 #endif

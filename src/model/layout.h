@@ -3,7 +3,7 @@
  *
  * Rows are the entries in preorder, children in file order. A run of entries
  * without a fork is a segment and stays at one indent; every child of a fork
- * starts a segment one indent deeper. Memory: 8 bytes an entry and 24 a
+ * starts a segment one indent deeper. Memory: 8 bytes an entry and 32 a
  * segment. Building is O(n); everything else is O(1) or O(log segments), but
  * for folding and kind filters, which rebuild the list of shown rows.
  *
@@ -19,8 +19,9 @@ struct segment {
 	uint32_t first_row, nrows; /* its own run of rows */
 	uint32_t end_row;          /* behind the last row of everything below it */
 	uint32_t parent;           /* segment, or ENTRY_NONE for a root's */
+	uint32_t jump;             /* a segment further up: any level is found in O(log) steps */
 	uint32_t depth;            /* entries above its first one on its branch */
-	uint16_t indent;           /* clamped at 65535 */
+	uint32_t indent;
 	bool is_last;              /* the last child of its fork (or last root) */
 	bool on_tip;               /* part of it is on the tip's branch */
 };

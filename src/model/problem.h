@@ -29,12 +29,13 @@ struct problem_list {
 	uint64_t more; /* over the cap */
 };
 
-/* kind is static text; the sentence goes to the arena. */
+/* kind is static text; the sentence goes to the arena (a fmt without % is kept as it is). */
 void problem_add(struct problem_list *list, struct arena *a, const char *kind, uint64_t line,
 	uint64_t offset, uint64_t length, uint32_t entry, const char *fmt, ...)
 	__attribute__((format(printf, 8, 9)));
 void problem_sort(struct problem_list *list); /* by offset, then kind */
 void problem_drop(struct problem_list *list, const char *kind); /* all of one kind */
+void problem_drop_from(struct problem_list *list, uint64_t offset); /* all at or behind an offset */
 void problem_release(struct problem_list *list);
 
 #endif

@@ -53,7 +53,8 @@ enum entry_flags {
 	ENTRY_DAMAGED = 1 << 7,    /* stands on a line with a problem */
 	ENTRY_ID_SLOW = 1 << 8,    /* the id is escaped or does not fit id_off/id_len: read again */
 	ENTRY_PENDING = 1 << 9,    /* its parent was not seen yet (forward reference) */
-	ENTRY_DERIVED = 1 << 10    /* not in the file: what a repair would add, a lost append */
+	ENTRY_DERIVED = 1 << 10,   /* not in the file: what a repair would add, a lost append */
+	ENTRY_HAS_META = 1 << 11   /* the record carries metadata beside what it says */
 };
 
 struct entry { /* 48 bytes; keep it so (t-session.c checks) */
@@ -66,7 +67,7 @@ struct entry { /* 48 bytes; keep it so (t-session.c checks) */
 	uint8_t id_len;
 	uint8_t kind;       /* enum entry_kind */
 	uint16_t flags;     /* enum entry_flags */
-	uint16_t spare;
+	uint16_t spare;     /* the format's own */
 };
 
 struct meta {
@@ -81,6 +82,8 @@ struct label {
 };
 
 struct session;
+struct unlinked;
+struct line_run;
 
 /* How to get at the bytes. A format fills it; src is its own. */
 struct session_ops {
@@ -135,9 +138,19 @@ struct session {
 	bool is_complete;         /* loaded to the end */
 	int64_t first_time, last_time; /* of the entries; INT64_MIN when none has one */
 
-	uint32_t *hash;           /* open addressing by idhash; private to session.c */
+	/* Private to src/model. */
+	uint32_t *hash;           /* id table: index and a tag of the hash in each slot */
 	size_t hash_cap;
+	unsigned hash_bits;
 	uint64_t key[2];          /* of the hash, random a run */
+	struct unlinked *unlinked; /* entries whose parent is not linked: unknown, or a cut cycle */
+	size_t nunlinked, unlinked_cap;
+	struct line_run *runs;    /* which entry stands on which line */
+	size_t nruns, runs_cap;
+	struct buf last_id;       /* of the newest entry: the next one's parent, mostly */
+	uint64_t link_more;       /* of problems.more: what session_link counted */
+	size_t meta_cap, labels_cap;
+	bool has_forward;         /* some parent stands behind its child: only then are cycles possible */
 };
 
 struct session *session_new(const char *format, const char *id, const char *path);
@@ -147,6 +160,7 @@ void session_free(struct session **s);
 
 struct entry_in {
 	uint64_t off;
+	uint64_t line;             /* from 1; 0 where the format has no lines */
 	uint32_t len;
 	struct str id;             /* unescaped bytes, not empty */
 	uint32_t id_off;           /* raw place of the id from off; 0 with ENTRY_ID_SLOW */
@@ -154,6 +168,7 @@ struct entry_in {
 	int64_t time;
 	enum entry_kind kind;
 	unsigned flags;
+	uint16_t spare;
 };
 
 /*
@@ -173,13 +188,29 @@ void session_link(struct session *s, bool final);
 /* After growth: prepare for more session_add (entries keep their index). */
 void session_reopen(struct session *s);
 
+/*
+ * A last line without a newline may turn out to be something else when the
+ * file grows: mark the state before it, and take back what came after the
+ * mark, its problems included. The links are unusable until session_link.
+ */
+struct session_mark {
+	uint32_t n;
+	int64_t first_time, last_time;
+	uint64_t offset;          /* of the line: problems from here on go */
+	uint64_t problems_more;
+};
+void session_mark(const struct session *s, uint64_t offset, struct session_mark *m);
+void session_rewind(struct session *s, const struct session_mark *m);
+
 void session_set_meta(struct session *s, const char *key, struct str value); /* copies */
+void session_clear_meta(struct session *s);
 const struct str *session_meta(const struct session *s, const char *key);    /* NULL: none */
 void session_set_label(struct session *s, uint32_t entry, struct str text, int64_t at); /* "" removes */
 const struct label *session_label(const struct session *s, uint32_t entry);  /* NULL: none */
 
 /* ---- asking ---- */
 
+uint64_t session_line(const struct session *s, uint32_t entry); /* of the file, from 1; 0: no lines */
 uint64_t session_hash(const struct session *s, const void *id, size_t n);
 /* By exact id; confirmed by the bytes through ops->id. ENTRY_NONE when unknown. */
 uint32_t session_find(struct session *s, struct str id);

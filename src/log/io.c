@@ -1,0 +1,290 @@
+/*
+ * io.c - system calls with what every caller needs around them: retries after
+ * EINTR, continued short transfers, the refusal of everything that is not a
+ * regular file. Knows nothing of lines, appends or publishing.
+ */
+#include "config.h"
+
+#include "log/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+/* A signal storm must not become an endless loop. */
+enum { EINTR_TRIES = 32, TRANSFER_MAX = 1 << 30 };
+
+static bool again(long result, int *tries)
+{
+	return result < 0 && errno == EINTR && ++*tries < EINTR_TRIES;
+}
+
+int io_stat(const char *path, struct stat *st)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->stat(path, st);
+	while (again(rc, &tries));
+	return rc;
+}
+
+int io_lstat(const char *path, struct stat *st)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->lstat(path, st);
+	while (again(rc, &tries));
+	return rc;
+}
+
+int io_fstat(int fd, struct stat *st)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->fstat(fd, st);
+	while (again(rc, &tries));
+	return rc;
+}
+
+static int open_once(const char *path, int flags, mode_t mode)
+{
+	int fd, tries = 0;
+
+	if (flags & O_CREAT) /* makes a name: not repeated */
+		return sys->open(path, flags, mode);
+	do
+		fd = sys->open(path, flags, mode);
+	while (again(fd, &tries));
+	return fd;
+}
+
+int io_open(const char *path, int flags, mode_t mode)
+{
+	int fd;
+
+	flags |= O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	if (!(flags & O_CREAT)) {
+		fd = open_once(path, flags | O_NOATIME, mode);
+		if (fd >= 0 || errno != EPERM) /* EPERM: the file belongs to someone else */
+			return fd;
+	}
+	return open_once(path, flags, mode);
+}
+
+void io_close(int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		sys->close(*fd);
+	*fd = -1;
+	errno = saved;
+}
+
+int io_pread(int fd, void *p, size_t n, uint64_t off, size_t *got)
+{
+	char *to = p;
+	int tries = 0;
+
+	*got = 0;
+	while (*got < n) {
+		size_t want = n - *got < TRANSFER_MAX ? n - *got : TRANSFER_MAX;
+		ssize_t r = sys->pread(fd, to + *got, want, (off_t)(off + *got));
+
+		if (again(r, &tries))
+			continue;
+		if (r < 0)
+			return -1;
+		if (r == 0)
+			break;
+		*got += (size_t)r;
+		tries = 0;
+	}
+	return 0;
+}
+
+int io_write(int fd, const void *p, size_t n)
+{
+	const char *from = p;
+	int tries = 0;
+
+	while (n > 0) {
+		ssize_t w = sys->write(fd, from, n);
+
+		if (again(w, &tries))
+			continue;
+		if (w <= 0) {
+			if (w == 0) /* not for a regular file and n > 0; never spin on it */
+				errno = EIO;
+			return -1;
+		}
+		from += w;
+		n -= (size_t)w;
+		tries = 0;
+	}
+	return 0;
+}
+
+int io_fsync(int fd)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->fsync(fd);
+	while (again(rc, &tries));
+	return rc;
+}
+
+int io_fdatasync(int fd)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->fdatasync(fd);
+	while (again(rc, &tries));
+	return rc;
+}
+
+int io_ftruncate(int fd, uint64_t size)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->ftruncate(fd, (off_t)size);
+	while (again(rc, &tries));
+	return rc;
+}
+
+int io_flock(int fd, int operation)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->flock(fd, operation);
+	while (again(rc, &tries));
+	return rc;
+}
+
+int io_sync_dir(const char *dir)
+{
+	int rc, tries = 0;
+
+	do
+		rc = sys->fsync_dir(dir);
+	while (again(rc, &tries));
+	return rc;
+}
+
+void io_id(const struct stat *st, struct log_id *id)
+{
+	id->dev = (uint64_t)st->st_dev;
+	id->ino = (uint64_t)st->st_ino;
+	id->size = (uint64_t)st->st_size;
+	id->mtime_ns = (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000u +
+		(uint64_t)st->st_mtim.tv_nsec);
+	id->exists = true;
+}
+
+bool io_same(const struct log_id *a, const struct log_id *b)
+{
+	return log_compare(a, b) == LOG_SAME;
+}
+
+static const char *kind_name(mode_t mode)
+{
+	if (S_ISDIR(mode))
+		return "a folder";
+	if (S_ISFIFO(mode))
+		return "a fifo";
+	if (S_ISSOCK(mode))
+		return "a socket";
+	if (S_ISCHR(mode) || S_ISBLK(mode))
+		return "a device";
+	return "not a regular file";
+}
+
+int io_regular(const struct stat *st, const char *path, struct err *err)
+{
+	if (S_ISREG(st->st_mode))
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED, "%s is %s", path, kind_name(st->st_mode));
+}
+
+int io_open_regular(const char *path, int *fd, struct log_id *id, struct err *err)
+{
+	struct stat st;
+	int rc;
+
+	*fd = -1;
+	/* Opening a device or a fifo can do things; so look before. */
+	if (io_stat(path, &st) < 0)
+		return err_sys(err, "read %s", path);
+	if ((rc = io_regular(&st, path, err)) < 0)
+		return rc;
+	*fd = io_open(path, O_RDONLY, 0);
+	if (*fd < 0)
+		return err_sys(err, "open %s", path);
+	/* The name may have changed hands since the look. */
+	if (io_fstat(*fd, &st) < 0)
+		rc = err_sys(err, "read %s", path);
+	else
+		rc = io_regular(&st, path, err);
+	if (rc < 0)
+		io_close(fd);
+	else
+		io_id(&st, id);
+	return rc;
+}
+
+int io_printf_path(char out[IO_PATH], struct err *err, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(out, IO_PATH, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && n < IO_PATH)
+		return 0;
+	errno = ENAMETOOLONG;
+	return err_sys(err, "a path of %d bytes", n);
+}
+
+int io_path(char out[IO_PATH], const char *path, struct err *err)
+{
+	return io_printf_path(out, err, "%s", path);
+}
+
+void io_dir(char out[IO_PATH], const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (n == 0) {
+		strcpy(out, ".");
+		return;
+	}
+	memcpy(out, path, n);
+	out[n] = '\0';
+}
+
+int io_no_memory(struct err *err)
+{
+	return err_set(err, ERR_NOMEM, "out of memory");
+}
+
+int io_err(struct err *err, const struct err *why)
+{
+	if (err && !err->code)
+		*err = *why;
+	return why->code;
+}

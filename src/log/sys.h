@@ -1,0 +1,60 @@
+/*
+ * sys.h - the table of system calls that src/log goes through.
+ *
+ * Every call by which the module reads, writes, names, locks or allocates is a
+ * member of `struct sys`. The program uses the real table; tests install one
+ * that counts calls, fails them, cuts writes short or kills the process, and
+ * so prove what doc/durability.md promises. The members behave like the calls
+ * they are named after (-1 and errno on failure). Private to src/log; tests
+ * may include it.
+ */
+#ifndef BOUGH_LOG_SYS_H
+#define BOUGH_LOG_SYS_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+
+struct sys {
+	/* looking */
+	int (*stat)(const char *path, struct stat *st);
+	int (*lstat)(const char *path, struct stat *st);
+	int (*fstat)(int fd, struct stat *st);
+	int (*access)(const char *path, int mode); /* with the effective ids */
+	int (*open)(const char *path, int flags, mode_t mode); /* for reading and for writing */
+	ssize_t (*pread)(int fd, void *p, size_t n, off_t off);
+	int (*close)(int fd);
+
+	/* bytes */
+	ssize_t (*write)(int fd, const void *p, size_t n);
+	int (*ftruncate)(int fd, off_t size);
+	int (*fsync)(int fd);
+	int (*fdatasync)(int fd);
+	int (*fchmod)(int fd, mode_t mode);
+	int (*flock)(int fd, int operation);
+
+	/* names */
+	int (*link)(const char *from, const char *to);
+	int (*rename)(const char *from, const char *to);
+	int (*rename_noreplace)(const char *from, const char *to); /* EEXIST when `to` exists */
+	int (*unlink)(const char *path);
+	int (*mkdir)(const char *path, mode_t mode);
+	int (*fsync_dir)(const char *path);
+
+	/* memory and random bytes */
+	void *(*malloc)(size_t n);
+	void *(*realloc)(void *p, size_t n);
+	int (*reserve)(struct buf *b, size_t more); /* buf_try_reserve */
+	void (*random)(void *p, size_t n);
+};
+
+/* The table in use, never NULL. */
+extern const struct sys *sys;
+extern const struct sys sys_real;
+
+/* NULL brings the real table back. For tests; not while another thread uses the module. */
+void sys_install(const struct sys *table);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * writer.c - appending to a log under its lock: open, check that the file is
+ * still the one that is known, cut a torn tail, one write, sync, and the
+ * decision to take a failed change back (recover.c does it). Knows bytes and
+ * offsets only; where the last committed record ends is said by the caller.
+ */
+#include "config.h"
+
+#include "log/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+/* How often a file may be renamed over while we are opening it. */
+enum { OPEN_TRIES = 8 };
+
+/* What one try to open came to, besides 0 and errors. */
+enum { TRY_AGAIN = 1 };
+
+/* A missing file: made, or in a dry run only looked whether it could be. */
+static int open_missing(struct log *log, unsigned flags, struct err *err)
+{
+	if (!(flags & LOG_CREATE)) {
+		errno = ENOENT;
+		return err_sys(err, "open %s", log->path);
+	}
+	if (log->is_dry)
+		return log_can_write(log->dir, err);
+	log->fd = io_open(log->path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, 0600);
+	if (log->fd < 0)
+		return errno == EEXIST ? TRY_AGAIN : err_sys(err, "create %s", log->path);
+	log->is_created = true;
+	return 0;
+}
+
+static int open_existing(struct log *log, const struct stat *st, struct err *err)
+{
+	int rc = io_regular(st, log->path, err);
+
+	if (rc < 0)
+		return rc;
+	/* O_APPEND: bytes that somebody else adds can be followed, never overwritten. */
+	log->fd = io_open(log->path, O_RDWR | O_APPEND, 0);
+	if (log->fd < 0)
+		return errno == ENOENT ? TRY_AGAIN : err_sys(err, "open %s", log->path);
+	return 0;
+}
+
+/* Does the path still name the open file? 1: yes, 0: no. */
+static int path_names(const struct log *log, struct err *err)
+{
+	struct log_id now;
+	int rc = log_stat(log->path, &now, err);
+
+	if (rc < 0)
+		return rc;
+	return now.exists && now.dev == log->id.dev && now.ino == log->id.ino;
+}
+
+static int look(struct log *log, struct err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (io_fstat(log->fd, &st) < 0)
+		return err_sys(err, "look at %s", log->path);
+	rc = io_regular(&st, log->path, err);
+	if (rc == 0)
+		io_id(&st, &log->id);
+	return rc;
+}
+
+/* Takes back the file that this handle made, unless it is used after all. */
+static void remove_created(struct log *log)
+{
+	struct stat st;
+
+	if (!log->is_created || log->has_appended || log->is_broken)
+		return;
+	if (io_fstat(log->fd, &st) < 0 || st.st_size != 0 || path_names(log, NULL) != 1)
+		return;
+	if (sys->unlink(log->path) == 0)
+		io_sync_dir(log->dir);
+}
+
+static void drop(struct log *log)
+{
+	io_close(&log->fd);
+	log->is_created = false;
+}
+
+static int try_open(struct log *log, unsigned flags, struct err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (io_stat(log->path, &st) == 0)
+		rc = open_existing(log, &st, err);
+	else if (errno == ENOENT)
+		rc = open_missing(log, flags, err);
+	else
+		rc = err_sys(err, "look at %s", log->path);
+	if (rc != 0 || log->fd < 0)
+		return rc;
+
+	rc = look(log, err);
+	if (rc == 0)
+		rc = lock_take(log->fd, &log->id, log->path, err);
+	if (rc == ERR_LOCKED) { /* somebody is already writing to what we made */
+		drop(log);
+		return rc;
+	}
+	/* A writer of whole files may have renamed over the name before we had the lock. */
+	if (rc == 0 && (rc = path_names(log, err)) == 1)
+		return look(log, err);
+	if (rc == 0)
+		drop(log);
+	return rc == 0 ? TRY_AGAIN : rc;
+}
+
+int log_open(struct log **out, const char *path, unsigned flags, struct err *err)
+{
+	struct log *log;
+	int rc, tries = 0;
+
+	*out = NULL;
+	log = sys->malloc(sizeof(*log));
+	if (!log)
+		return io_no_memory(err);
+	memset(log, 0, sizeof(*log));
+	log->fd = -1;
+	log->is_dry = flags & LOG_DRY_RUN;
+	rc = io_path(log->path, path, err);
+	if (rc == 0) {
+		io_dir(log->dir, log->path);
+		do
+			rc = try_open(log, flags, err);
+		while (rc == TRY_AGAIN && ++tries < OPEN_TRIES);
+	}
+	if (rc == TRY_AGAIN)
+		rc = err_set(err, ERR_CHANGED, "%s is replaced again and again", log->path);
+	if (rc < 0) {
+		log_close(&log);
+		return rc;
+	}
+	/* A dry run learns of a lock but keeps no writer out. */
+	if (log->is_dry && log->fd >= 0)
+		io_flock(log->fd, LOCK_UN);
+	*out = log;
+	return 0;
+}
+
+void log_close(struct log **log)
+{
+	if (!*log)
+		return;
+	if ((*log)->fd >= 0)
+		remove_created(*log);
+	io_close(&(*log)->fd);
+	free(*log);
+	*log = NULL;
+}
+
+static int changed(const struct log *log, struct err *err)
+{
+	return err_set(err, ERR_CHANGED, "%s was changed by another process", log->path);
+}
+
+/* The open file and the name must both be what `expected` says. */
+static int check_is(const struct log *log, const struct log_id *expected, struct err *err)
+{
+	struct log_id named, open_id = { 0 };
+	struct stat st;
+	int rc = log_stat(log->path, &named, err);
+
+	if (rc < 0)
+		return rc;
+	if (log->fd >= 0) {
+		if (io_fstat(log->fd, &st) < 0)
+			return err_sys(err, "look at %s", log->path);
+		io_id(&st, &open_id);
+	}
+	if (!io_same(&open_id, &named))
+		return changed(log, err);
+	/* "It was not there" holds for a file that is ours and empty. */
+	if (!expected->exists && log->is_created && open_id.size == 0)
+		return 0;
+	return io_same(expected, &open_id) ? 0 : changed(log, err);
+}
+
+static int broken(const struct log *log, struct err *err)
+{
+	return err_set(err, ERR_BROKEN, "%s must be opened again after a failed append", log->path);
+}
+
+int log_expect(struct log *log, const struct log_id *expected, struct err *err)
+{
+	if (log->is_broken)
+		return broken(log, err);
+	return check_is(log, expected, err);
+}
+
+/* May the file be changed behind `committed`? Fills ch. */
+static int change_begin(const struct log *log, uint64_t committed, struct change *ch,
+	struct err *err)
+{
+	int rc;
+
+	memset(ch, 0, sizeof(*ch));
+	ch->aside_fd = -1;
+	if (log->is_broken)
+		return broken(log, err);
+	rc = check_is(log, &log->id, err);
+	if (rc < 0)
+		return rc;
+	if (committed > log->id.size)
+		return err_set(err, ERR_USAGE, "%s ends before its committed length", log->path);
+	ch->old_size = log->id.size;
+	ch->base = committed;
+	return 0;
+}
+
+/*
+ * The name may be younger than the last directory sync: this handle made it,
+ * or a program that renames without syncing. Data behind a name that a power
+ * cut takes away would be acknowledged and lost.
+ */
+static int sync_name(struct log *log, struct err *err)
+{
+	if (log->has_name_synced)
+		return 0;
+	if (log->is_created && io_fsync(log->fd) < 0)
+		return err_sys(err, "sync %s", log->path);
+	/* A folder that may be searched but not read can not be opened, thus not synced. */
+	if (io_sync_dir(log->dir) < 0 && (log->is_created || errno != EACCES))
+		return err_sys(err, "sync the folder of %s", log->path);
+	log->has_name_synced = true;
+	return 0;
+}
+
+/* The tail is safe elsewhere before the first byte of it is cut. */
+static int cut_tail(struct log *log, struct change *ch, struct err *err)
+{
+	int rc;
+
+	if (ch->base == ch->old_size)
+		return 0;
+	rc = aside_make(log, ch, err);
+	if (rc < 0)
+		return rc;
+	ch->has_cut = true;
+	/* Synced: else a power cut may mix the old tail with the new records. */
+	if (io_ftruncate(log->fd, ch->base) < 0 || io_fsync(log->fd) < 0)
+		return err_sys(err, "cut the torn end of %s", log->path);
+	return 0;
+}
+
+/* Does a newline stand before off? 1 or 0, or err; 1 at the start of the file. */
+static int is_line_start(const struct log *log, uint64_t off, struct err *err)
+{
+	char last = '\n';
+	size_t got;
+
+	if (off > 0 && io_pread(log->fd, &last, 1, off - 1, &got) < 0)
+		return err_sys(err, "read %s", log->path);
+	return last == '\n';
+}
+
+/* One write() as long as the system takes all; what it leaves is written behind. */
+static int put(struct log *log, struct change *ch, const char *p, size_t n, struct err *err)
+{
+	struct stat st;
+
+	ch->added = n;
+	if (io_write(log->fd, p, n) < 0)
+		return err_sys(err, "append to %s", log->path);
+	if (io_fdatasync(log->fd) < 0)
+		return err_sys(err, "sync %s", log->path);
+	if (io_fstat(log->fd, &st) < 0)
+		return err_sys(err, "look at %s", log->path);
+	if ((uint64_t)st.st_size != ch->base + n)
+		return changed(log, err);
+	io_id(&st, &log->id);
+	return 0;
+}
+
+static void fill_info(const struct log *log, const struct change *ch, uint64_t off,
+	struct log_append_info *info)
+{
+	if (!info)
+		return;
+	info->off = off;
+	info->torn_bytes = ch->old_size - ch->base;
+	memcpy(info->torn_path, ch->aside, sizeof(info->torn_path));
+	info->id = log->id;
+}
+
+/* `p` is written at ch->base, behind the cut. Takes everything back on failure. */
+static int change_apply(struct log *log, struct change *ch, const char *p, size_t n,
+	struct err *err)
+{
+	struct err why = { 0 };
+	int rc = sync_name(log, &why);
+
+	if (rc < 0) /* nothing was touched yet */
+		return io_err(err, &why);
+	rc = cut_tail(log, ch, &why);
+	if (rc == 0 && n > 0)
+		rc = put(log, ch, p, n, &why);
+	else if (rc == 0)
+		rc = look(log, &why);
+	if (rc < 0) {
+		change_undo(log, ch, &why);
+		return io_err(err, &why);
+	}
+	log->has_appended = true;
+	return 0;
+}
+
+int log_append(struct log *log, uint64_t committed, const char *records, size_t n,
+	struct log_append_info *info, struct err *err)
+{
+	struct change ch;
+	char *joined = NULL;
+	size_t extra;
+	int rc;
+
+	if (n == 0 || records[n - 1] != '\n')
+		return err_set(err, ERR_USAGE, "records to append must end in a newline");
+	rc = change_begin(log, committed, &ch, err);
+	if (rc == 0)
+		rc = is_line_start(log, ch.base, err);
+	if (rc < 0)
+		return rc;
+	extra = !rc;
+	if (log->is_dry) {
+		rc = ch.base < ch.old_size ? aside_make(log, &ch, err) : 0;
+		goto out;
+	}
+	if (extra) { /* the missing newline travels in the same write */
+		joined = sys->malloc(n + 1);
+		if (!joined)
+			return io_no_memory(err);
+		joined[0] = '\n';
+		memcpy(joined + 1, records, n);
+	}
+	rc = change_apply(log, &ch, joined ? joined : records, n + extra, err);
+out:
+	if (rc == 0)
+		fill_info(log, &ch, ch.base + extra, info);
+	io_close(&ch.aside_fd);
+	free(joined);
+	return rc;
+}
+
+int log_set_aside(struct log *log, uint64_t committed, struct log_append_info *info, struct err *err)
+{
+	struct change ch;
+	int rc = change_begin(log, committed, &ch, err);
+
+	if (rc < 0)
+		return rc;
+	if (ch.base < ch.old_size)
+		rc = log->is_dry ? aside_make(log, &ch, err) : change_apply(log, &ch, NULL, 0, err);
+	if (rc == 0)
+		fill_info(log, &ch, ch.base, info);
+	io_close(&ch.aside_fd);
+	return rc;
+}
