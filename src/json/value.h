@@ -13,6 +13,9 @@
 #include "base/buf.h"
 #include "json/scan.h"
 
+/* jansson exports a json_string too, and both are linked into one program. */
+#define json_string json_string_decode
+
 enum json_type json_type_of(struct str raw); /* by its first byte */
 
 /*
@@ -20,7 +23,9 @@ enum json_type json_type_of(struct str raw); /* by its first byte */
  * point; SIZE_MAX for all). A lone surrogate escape becomes U+FFFD, \u0000 a
  * NUL byte. raw may be a prefix of a string that ends anywhere: what is
  * complete is decoded. Returns the raw bytes used, so that decoding can go on:
- * pass the rest with json_string_more.
+ * pass the rest with json_string_more. The closing quote counts as used when
+ * it is reached, so that the string is complete when nothing is left. A high
+ * surrogate escape at the very end of a prefix waits for its other half.
  */
 size_t json_string(struct str raw, struct buf *out, size_t limit);
 /* The same from the middle of a string: raw has no opening quote. */
@@ -45,8 +50,8 @@ struct str json_get(struct str object, const char *key);
 /*
  * Append raw with line breaks and `indent` spaces a level, strings kept as
  * written but for escapes of printable non-ASCII characters. Stops after
- * `limit` bytes of output (returns false then). Works on text that is no JSON:
- * that is appended as it is.
+ * `limit` bytes of output (returns false then). JSON that is cut off is laid
+ * out as far as it goes; text that is no JSON is appended as it is.
  */
 bool json_pretty(struct buf *out, struct str raw, int indent, size_t limit);
 
