@@ -18,6 +18,7 @@
 void ui_draw(struct ui *ui)
 {
 	ui->dirty = false;
+	view_refresh(ui->top);
 	view_draw(ui->top, &ui->draw);
 }
 
@@ -116,6 +117,7 @@ void ui_key(struct ui *ui, uint32_t key)
 	struct view *v = ui->top;
 	size_t map = command_map_of(v->ops);
 
+	view_refresh(v);
 	if (ui->prompt.is_open) {
 		prompt_key(ui, key);
 		return;

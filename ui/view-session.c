@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/xalloc.h"
-#include "format/format.h"
 #include "ui/internal.h"
 #include "ui/view.h"
 
@@ -70,6 +69,8 @@ static void session_layout(struct view *v)
 	struct session_view *sv = session_of(v);
 	struct session *s = work_session(sv->w);
 
+	if (s->linked < s->n) /* read, but not to the end yet */
+		session_link(s, false);
 	layout_build(&sv->lay, s);
 	find_leaves(sv);
 	buf_clear(&sv->title);
@@ -122,7 +123,6 @@ static enum effect session_step(struct view *v, unsigned budget_us)
 		if (s->n < sv->next_build)
 			return FX_NONE;
 		/* at doubling sizes: all building together costs what the last one does */
-		session_link(s, false);
 		sv->next_build = s->n < 512 ? 1024 : 2 * s->n;
 		return FX_RELAYOUT | FX_PANE;
 	}
@@ -236,7 +236,7 @@ static void header_right(struct view *v, struct rowbuf *out)
 	if (s->problems.n + s->problems.more > 0)
 		row_printf(out, ROLE_DAMAGE, " %zu %s ", s->problems.n + (size_t)s->problems.more,
 			s->problems.n + s->problems.more == 1 ? "problem" : "problems");
-	if (sv->is_loaded && !work_can(sv->w, FORMAT_APPEND, &why))
+	if (sv->is_loaded && !work_can(sv->w, WORK_APPEND, &why))
 		row_lit(out, ROLE_TITLE, " read-only ");
 	size_human(s->size, size);
 	row_printf(out, ROLE_TITLE, "  %s  %s ", s->format, size);
@@ -324,25 +324,26 @@ static unsigned session_state(const struct view *v)
 	const struct session_view *sv = session_of(v);
 	uint32_t entry = session_cursor(v);
 	unsigned state = WHEN_PANE;
+	const char *why;
 
 	if (entry != ENTRY_NONE) {
 		state |= WHEN_ROW;
 		if (layout_below(&sv->lay, sv->lay.row_of[entry]) > 0)
 			state |= WHEN_CHILDREN;
 	}
-	if (work_can(sv->w, FORMAT_APPEND, NULL))
+	if (work_can(sv->w, WORK_APPEND, &why))
 		state |= WHEN_APPEND;
-	if (work_can(sv->w, FORMAT_REPAIR, NULL))
+	if (work_can(sv->w, WORK_REPAIR, &why))
 		state |= WHEN_REPAIR;
-	if (work_can(sv->w, FORMAT_TITLE, NULL))
+	if (work_can(sv->w, WORK_TITLE, &why))
 		state |= WHEN_TITLE;
 	return state;
 }
 
 static const char *session_why(const struct view *v, unsigned when)
 {
-	unsigned what = when == WHEN_APPEND ? FORMAT_APPEND : when == WHEN_REPAIR ? FORMAT_REPAIR :
-		when == WHEN_TITLE ? FORMAT_TITLE : 0;
+	unsigned what = when == WHEN_APPEND ? WORK_APPEND : when == WHEN_REPAIR ? WORK_REPAIR :
+		when == WHEN_TITLE ? WORK_TITLE : 0;
 	const char *why = NULL;
 
 	if (what)

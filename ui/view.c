@@ -127,6 +127,15 @@ void view_relayout(struct view *v)
 	view_set_cursor(v, line);
 }
 
+void view_refresh(struct view *v)
+{
+	if (v->ops->is_stale && v->ops->is_stale(v)) {
+		view_relayout(v);
+		pager_stale(&v->pager);
+		v->ui->dirty = true;
+	}
+}
+
 bool view_has_pane(const struct view *v)
 {
 	return v->ops->pane != PANE_NONE && !v->pane_hidden;

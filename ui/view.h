@@ -42,6 +42,8 @@ struct view_ops {
 	enum effect (*step)(struct view *v, unsigned budget_us);
 	/* Make the lines anew after FX_RELAYOUT. */
 	void (*layout)(struct view *v);
+	/* The model below has changed since the lines were made: they are made again before drawing. */
+	bool (*is_stale)(const struct view *v);
 	size_t (*count)(const struct view *v);
 	/* A line into out, from out->n to out->clip; no need to pad. */
 	void (*draw_row)(struct view *v, size_t line, struct rowbuf *out);
@@ -103,6 +105,7 @@ void view_set_cursor(struct view *v, size_t line); /* clamped; scrolls as little
 void view_move(struct view *v, long by);           /* by a person: sets moved */
 void view_page(struct view *v, long by);           /* scrolls and moves */
 void view_relayout(struct view *v);                /* ops->layout around the kept cursor */
+void view_refresh(struct view *v);                 /* makes stale lines anew */
 void view_rects(const struct view *v, int cols, int rows, struct view_rects *out);
 void view_draw(struct view *v, struct draw *d);
 /* The pager, built for what is under the cursor. */
