@@ -121,6 +121,11 @@ struct log_append_info {
  */
 int log_append(struct log *log, uint64_t committed, const char *records, size_t n,
 	struct log_append_info *info, struct err *err);
+/*
+ * Cut off again what the newest log_append of this handle wrote, because what
+ * it announced did not happen. A tail that it set aside stays in its copy.
+ */
+int log_take_back(struct log *log, const struct log_append_info *info, struct err *err);
 /* Only set the torn tail aside; 0 with torn_bytes 0 when there is none. */
 int log_set_aside(struct log *log, uint64_t committed, struct log_append_info *info, struct err *err);
 
