@@ -4,9 +4,9 @@
  * The io_ functions are the calls of the table with what every caller needs
  * around them: EINTR is tried again (a bounded number of times), short reads
  * and writes are continued, errno survives a close. They set errno and no
- * struct err; the caller knows what it was doing. Calls that make or remove a
- * name are never tried again: on a network file system a repeated link() would
- * report its own first success as EEXIST.
+ * struct err; the caller knows what it was doing. Calls that write, make or
+ * remove a name are never tried again: on a network file system a repeated
+ * link() would report its own first success as EEXIST.
  */
 #ifndef BOUGH_LOG_INTERNAL_H
 #define BOUGH_LOG_INTERNAL_H

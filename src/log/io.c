@@ -109,24 +109,24 @@ int io_pread(int fd, void *p, size_t n, uint64_t off, size_t *got)
 	return 0;
 }
 
+/*
+ * EINTR is an error here: that none of the bytes went out before the signal is
+ * a promise that not every file system keeps, and a repeated write would then
+ * double them. The caller knows how to take the whole write back.
+ */
 int io_write(int fd, const void *p, size_t n)
 {
 	const char *from = p;
-	int tries = 0;
 
 	while (n > 0) {
 		ssize_t w = sys->write(fd, from, n);
 
-		if (again(w, &tries))
-			continue;
-		if (w <= 0) {
-			if (w == 0) /* not for a regular file and n > 0; never spin on it */
-				errno = EIO;
+		if (w == 0) /* not for a regular file and n > 0; never spin on it */
+			errno = EIO;
+		if (w <= 0)
 			return -1;
-		}
 		from += w;
 		n -= (size_t)w;
-		tries = 0;
 	}
 	return 0;
 }

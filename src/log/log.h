@@ -14,6 +14,12 @@
  * with ERR_BROKEN until the log is opened again.
  *
  * What is promised after a crash stands in doc/durability.md.
+ *
+ * Calling sequences: log_reader_open, log_next_line* (log_reader_refresh,
+ * log_seek_line, log_next_line*)*, log_reader_close; and log_open, log_expect,
+ * log_append*, log_close. A handle belongs to one thread at a time, except
+ * that log_pread may be called from several. Even memory that can not be had
+ * is reported (ERR_NOMEM), the module never ends the program.
  */
 #ifndef BOUGH_LOG_LOG_H
 #define BOUGH_LOG_LOG_H
@@ -41,7 +47,7 @@ enum log_change {
 	LOG_GONE
 };
 
-/* Never follows into a fifo: only stats. exists=false when there is no such file. */
+/* Only looks, whatever the path names. exists=false when there is no such file; that is no error. */
 int log_stat(const char *path, struct log_id *out, struct err *err);
 enum log_change log_compare(const struct log_id *before, const struct log_id *now);
 
@@ -57,19 +63,21 @@ void log_reader_close(struct log_reader **r);
 /* What fstat said at open or at the last refresh. */
 const struct log_id *log_reader_id(const struct log_reader *r);
 /*
- * Look again at the path. LOG_GREW keeps the descriptor and extends the end;
+ * Look again at the path. LOG_GREW keeps the descriptor and extends the end
+ * (log_seek_line to where the last line without a newline began, then go on);
  * LOG_REPLACED and LOG_REWRITTEN reopen and rewind to 0; LOG_GONE keeps what
- * is open.
+ * is open. On failure everything stays as it was.
  */
 int log_reader_refresh(struct log_reader *r, enum log_change *change, struct err *err);
 /* Bytes at off into buf; *got < n only at the end of the file. */
 int log_pread(const struct log_reader *r, uint64_t off, void *buf, size_t n, size_t *got,
 	struct err *err);
-/* A whole small file. ERR_LIMIT over cap. */
+/* Adds a whole small file to out. ERR_LIMIT over cap. id (may be NULL) is that of before the reading. */
 int log_read_file(const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err);
 
 struct log_line {
-	const char *p;   /* valid until the next call; p[n] is readable (64 slack bytes follow) */
+	const char *p;   /* valid until the next call; p[n] is '\n' even at the end of the file, and
+			    the 63 bytes behind it may be read too (whatever they are) */
 	size_t n;        /* without the newline; a CR before it is kept */
 	uint64_t off;    /* of its first byte */
 	uint64_t number; /* from 1 */
@@ -79,7 +87,11 @@ struct log_line {
 
 /* Start reading lines at `off`, which is line `number`. */
 void log_seek_line(struct log_reader *r, uint64_t off, uint64_t number);
-/* 1: a line; 0: the end as known; < 0: err. Reads windows of 256 KB to 1 MB. */
+/*
+ * 1: a line; 0: the end as known at open or refresh; < 0: err. Reads windows
+ * of 256 KB to 1 MB. A file that became shorter meanwhile ends early; one that
+ * is rewritten over and over under a long line gives ERR_CHANGED.
+ */
 int log_next_line(struct log_reader *r, struct log_line *line, struct err *err);
 
 /* ---- appending ---- */
@@ -93,13 +105,17 @@ enum log_flags {
 
 /*
  * Open for appending and take the write lock. ERR_LOCKED names the holder's
- * pid where the system tells it. Does not change the file (LOG_CREATE apart).
+ * pid where the system tells it; two handles of one process conflict too. A
+ * missing file without LOG_CREATE is ERR_IO with ENOENT. Does not change the
+ * file (LOG_CREATE apart). A dry run sees a lock but holds none.
  */
 int log_open(struct log **out, const char *path, unsigned flags, struct err *err);
+/* Gives the lock back; removes the file if this handle made it and nothing was appended. */
 void log_close(struct log **log);
 /*
  * The file must still be the one that was read: ERR_CHANGED otherwise. Call it
- * after taking the lock and before deciding anything from what was read.
+ * after taking the lock and before deciding anything from what was read. An
+ * `expected` that does not exist fits a file that this handle has just made.
  */
 int log_expect(struct log *log, const struct log_id *expected, struct err *err);
 
@@ -107,20 +123,31 @@ struct log_append_info {
 	uint64_t off;         /* where the records begin in the file now */
 	uint64_t torn_bytes;  /* moved away before the append; 0 for none */
 	char torn_path[4096]; /* where to, "" for none */
-	struct log_id id;     /* of the file afterwards */
+	struct log_id id;     /* of the file afterwards (dry run: as it is) */
 };
 
 /*
- * Append whole records (each ends in '\n').
+ * Append whole records (each ends in '\n': ERR_USAGE otherwise).
  *
  * `committed` is the offset behind the last committed record. Bytes behind it
  * are a torn tail: they are first copied to "<path>.torn-<committed>" and
- * synced, then cut. A missing final newline is written in the same write()
- * before the records. On failure the file, tail included, is put back as it
- * was; when that fails too the handle is broken and the copy is kept.
+ * synced, then cut. A copy with the same bytes is used again, one with others
+ * is never touched (".torn-<committed>.2" and so on). A missing final newline
+ * is written in the same write() before the records; what a short write leaves
+ * is written behind it.
+ *
+ * On failure the file, tail included, is put back as it was (the copy stays).
+ * When that fails too the result is ERR_BROKEN, the text names the copy, and
+ * the handle is of no more use. ERR_CHANGED, nothing written: the file is not
+ * as log_open or the last append left it. info may be NULL.
  */
 int log_append(struct log *log, uint64_t committed, const char *records, size_t n,
 	struct log_append_info *info, struct err *err);
+/*
+ * Cut off again what the newest log_append of this handle wrote, because what
+ * it announced did not happen. A tail that it set aside stays in its copy.
+ */
+int log_take_back(struct log *log, const struct log_append_info *info, struct err *err);
 /* Only set the torn tail aside; 0 with torn_bytes 0 when there is none. */
 int log_set_aside(struct log *log, uint64_t committed, struct log_append_info *info, struct err *err);
 
@@ -129,7 +156,10 @@ int log_set_aside(struct log *log, uint64_t committed, struct log_append_info *i
 /*
  * A new file that appears under its name only when complete: temporary name
  * O_EXCL 0600, writes, fsync, link() (never over an existing file: ERR_EXISTS),
- * fsync of the directory, unlink of the temporary name.
+ * fsync of the directory, unlink of the temporary name. Where there are no
+ * links an exclusive rename does the same. After a failure there is no file
+ * under the name (or err says that it is there and not durable). Small writes
+ * are collected.
  */
 struct log_pub;
 int log_pub_begin(struct log_pub **out, const char *path, struct err *err);
@@ -140,15 +170,22 @@ void log_pub_abort(struct log_pub **pub);
 /*
  * Replace a sidecar whole: temporary file, fsync, rename, fsync of the
  * directory. `expected` (may be NULL) must still describe the file:
- * ERR_CHANGED otherwise. The mode of an existing file is kept.
+ * ERR_CHANGED otherwise. The mode of an existing file is kept; a symbolic link
+ * is refused. A failure leaves the old file, with one exception that err names:
+ * when the last sync fails the new content stands there but may not survive a
+ * power cut.
  */
 int log_replace(const char *path, const void *p, size_t n, const struct log_id *expected,
 	struct err *err);
 
-/* Move a file without ever overwriting; both directories are synced. ERR_EXISTS, ERR_IO (EXDEV). */
+/*
+ * Move a file without ever overwriting; both directories are synced. ERR_EXISTS,
+ * ERR_IO (EXDEV). On failure it is where it was, or err says where it is.
+ */
 int log_move(const char *from, const char *to, struct err *err);
-/* Directories as needed, 0700, each level synced. */
+/* Directories as needed, 0700, each level synced. On failure some of them may have been made. */
 int log_mkdirs(const char *path, struct err *err);
+/* Removes a name and syncs its directory. */
 int log_unlink(const char *path, struct err *err);
 /* May this process write in the directory? 0 or err. Changes nothing. */
 int log_can_write(const char *dir, struct err *err);

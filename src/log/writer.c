@@ -49,15 +49,15 @@ static int open_existing(struct log *log, const struct stat *st, struct err *err
 	return 0;
 }
 
-/* Does the path still name the open file? 1: yes, 0: no. */
-static int path_names(const struct log *log, struct err *err)
+/* Does the path still name this file? 1: yes, 0: no. */
+static int path_names(const char *path, const struct log_id *id, struct err *err)
 {
 	struct log_id now;
-	int rc = log_stat(log->path, &now, err);
+	int rc = log_stat(path, &now, err);
 
 	if (rc < 0)
 		return rc;
-	return now.exists && now.dev == log->id.dev && now.ino == log->id.ino;
+	return now.exists && now.dev == id->dev && now.ino == id->ino;
 }
 
 static int look(struct log *log, struct err *err)
@@ -77,12 +77,14 @@ static int look(struct log *log, struct err *err)
 static void remove_created(struct log *log)
 {
 	struct stat st;
+	struct log_id id;
 
 	if (!log->is_created || log->has_appended || log->is_broken)
 		return;
-	if (io_fstat(log->fd, &st) < 0 || st.st_size != 0 || path_names(log, NULL) != 1)
+	if (io_fstat(log->fd, &st) < 0 || st.st_size != 0)
 		return;
-	if (sys->unlink(log->path) == 0)
+	io_id(&st, &id);
+	if (path_names(log->path, &id, NULL) == 1 && sys->unlink(log->path) == 0)
 		io_sync_dir(log->dir);
 }
 
@@ -114,7 +116,7 @@ static int try_open(struct log *log, unsigned flags, struct err *err)
 		return rc;
 	}
 	/* A writer of whole files may have renamed over the name before we had the lock. */
-	if (rc == 0 && (rc = path_names(log, err)) == 1)
+	if (rc == 0 && (rc = path_names(log->path, &log->id, err)) == 1)
 		return look(log, err);
 	if (rc == 0)
 		drop(log);

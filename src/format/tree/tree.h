@@ -25,6 +25,8 @@ bool tree_id_is_legal(const char *id); /* ^[A-Za-z0-9_-]{1,128}$ */
 /* "<dir>/<id>.meta.json" for "<dir>/<id>.jsonl"; yours */
 char *tree_sidecar_path(const char *session_path);
 char *tree_reflog_path(const char *session_path); /* "<dir>/<id>.reflog"; yours */
+/* Reads the sidecar into the session's metadata when it is another than before. */
+void tree_sidecar_load(struct session *s);
 /*
  * The sidecar's text with one string member set (or removed: value.p NULL),
  * other members kept as they are. Fails with ERR_CORRUPT when `old` is not

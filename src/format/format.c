@@ -1,0 +1,21 @@
+/*
+ * format.c - the table of formats, in the order in which they are tried.
+ */
+#include "config.h"
+
+#include "format/format.h"
+
+#include <string.h>
+
+#include "format/tree/tree.h"
+
+/* tree comes last: it also takes a folder in which no line could be read. */
+const struct format *const formats[] = { &format_tree, NULL };
+
+const struct format *format_by_name(const char *name)
+{
+	for (size_t i = 0; formats[i]; i++)
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}

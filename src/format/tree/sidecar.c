@@ -1,0 +1,116 @@
+/*
+ * sidecar.c - "<id>.meta.json" beside a session: reading what it says, and
+ * making its text anew with one member changed. Writing it is the store's.
+ */
+#include "config.h"
+
+#include "format/tree/internal.h"
+
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "json/value.h"
+#include "json/write.h"
+
+enum { SIDECAR_MAX = 1 << 20 };
+
+static const char *const sidecar_keys[] = { "title", "parentSessionId", "model", "systemPrompt" };
+enum { SIDECAR_KEYS = sizeof(sidecar_keys) / sizeof(*sidecar_keys) };
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* One JSON object and nothing else. */
+static bool scan_object(struct str text, const char *const *keys, size_t nkeys,
+	struct json_scan *scan)
+{
+	if (json_scan(text.p, text.n, keys, nkeys, scan) != JSON_OK)
+		return false;
+	for (size_t i = scan->end; i < text.n; i++)
+		if (!is_space(text.p[i]))
+			return false;
+	return true;
+}
+
+static struct str without_mark(const struct buf *text)
+{
+	struct str s = { text->p, text->n };
+
+	if (str_starts(s, "\xEF\xBB\xBF"))
+		s = (struct str){ s.p + 3, s.n - 3 };
+	return s;
+}
+
+void tree_sidecar_load(struct session *s)
+{
+	struct tree_src *src = s->src;
+	struct buf file = { 0 }, value = { 0 };
+	struct json_scan scan;
+	struct log_id now = { 0 };
+	struct str text;
+
+	if (log_stat(src->sidecar, &now, NULL) == 0 && log_compare(&src->sidecar_id, &now) == LOG_SAME)
+		return;
+	src->sidecar_id = now;
+	session_clear_meta(s);
+	if (!now.exists || log_read_file(src->sidecar, SIDECAR_MAX, &file, &src->sidecar_id, NULL) < 0)
+		goto out;
+	text = without_mark(&file);
+	if (!scan_object(text, sidecar_keys, SIDECAR_KEYS, &scan))
+		goto out;
+	for (size_t i = 0; i < SIDECAR_KEYS; i++) {
+		if (scan.field[i].type != JSON_STRING)
+			continue;
+		buf_clear(&value);
+		json_string(json_raw(text.p, &scan.field[i]), &value, SIZE_MAX);
+		session_set_meta(s, sidecar_keys[i], (struct str){ value.p, value.n });
+	}
+out:
+	buf_release(&value);
+	buf_release(&file);
+}
+
+/* A member as it stands in the old text. */
+static void put_member(struct buf *out, struct str key, struct str value)
+{
+	if (out->p[out->n - 1] != '{')
+		buf_addc(out, ',');
+	buf_addstr(out, key);
+	buf_addc(out, ':');
+	buf_addstr(out, value);
+}
+
+static void put_ours(struct buf *out, const char *key, struct str value)
+{
+	json_put_key(out, key);
+	json_put_string(out, value);
+}
+
+int tree_sidecar_set(struct str old, const char *key, struct str value, struct buf *out,
+	struct err *err)
+{
+	struct json_scan scan = { 0 };
+	struct json_iter it;
+	struct str name, raw;
+	bool is_put = value.p == NULL;
+
+	if (old.n && !scan_object(old, NULL, 0, &scan))
+		return err_set(err, ERR_CORRUPT,
+			"the file with the title is not one JSON object; it is left as it is");
+	buf_addc(out, '{');
+	json_iter_init(&it, (struct str){ old.p + scan.start, scan.end - scan.start });
+	while (old.n && json_iter_next(&it, &name, &raw)) {
+		if (!json_string_eq(name, key)) {
+			put_member(out, name, raw);
+		} else if (!is_put) {
+			put_ours(out, key, value);
+			is_put = true;
+		}
+	}
+	if (!is_put)
+		put_ours(out, key, value);
+	buf_addc(out, '}');
+	return 0;
+}

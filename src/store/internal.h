@@ -1,0 +1,134 @@
+/*
+ * internal.h - what the files of src/store share with each other and with
+ * nobody else: the open session (struct work), its reflog, and the helpers of
+ * the writing operations.
+ */
+#ifndef BOUGH_STORE_INTERNAL_H
+#define BOUGH_STORE_INTERNAL_H
+
+#include "format/format.h"
+#include "log/log.h"
+#include "store/store.h"
+
+/* ---- reflog.c, reflog-write.c ---- */
+
+enum { REFLOG_BESIDE, REFLOG_STATE, REFLOG_PLACES };
+
+struct reflog_file {
+	char *path;          /* NULL: there is no such place */
+	struct log_id id;    /* of what was read; exists=false: no file */
+	uint64_t committed;  /* behind the last good complete line */
+	bool is_cut;         /* only its newest REFLOG_MAX bytes were read */
+	char *unreadable;    /* the reason, or NULL */
+};
+
+/* Where the raw entry of an append line stands. */
+struct reflog_raw {
+	uint8_t place;
+	uint64_t off;
+	uint32_t len;
+};
+
+struct reflog {
+	struct reflog_file file[REFLOG_PLACES];
+	struct arena arena;          /* strings of the lines */
+	struct reflog_line *lines;   /* oldest first */
+	struct reflog_raw *raw;      /* of the same index */
+	size_t n, cap, raw_cap;
+	size_t *lost;                /* append lines that miss in the session, each id once, oldest first */
+	size_t nlost;
+	bool is_applied;             /* `lost` and the session's tip are from these lines */
+	bool is_marked;              /* is_known and is_lost are set on the lines */
+};
+
+void reflog_init(struct reflog *r, const char *session_path, bool has_beside);
+void reflog_release(struct reflog *r);
+void reflog_read(struct reflog *r);
+bool reflog_changed(const struct reflog *r);
+/* Tip, labels, problems of the session from the lines that were read. */
+void reflog_apply(struct reflog *r, struct session *s);
+/* The entry of append line i, byte for byte as it was written. */
+int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct err *err);
+
+void reflog_put_checkout(struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at);
+void reflog_put_label(struct buf *out, struct str entry, struct str text, int64_t at);
+void reflog_put_append(struct buf *out, struct str entry_json, int64_t at);
+/*
+ * Take the lock of the reflog where it can be written (made when missing) and
+ * read again what another process wrote meanwhile. `place` says which it is.
+ */
+int reflog_lock(struct reflog *r, struct log **out, int *place, struct err *err);
+/* Lock, append, sync, close. */
+int reflog_write(struct reflog *r, const struct buf *lines, struct err *err);
+
+/* ---- work.c ---- */
+
+enum undo_op { UNDO_CHECKOUT, UNDO_LABEL, UNDO_TITLE };
+
+struct undo {
+	enum undo_op op;
+	struct buf entry;   /* checkout: the tip before; label: its entry */
+	struct buf text;    /* label or title before */
+	bool was_set;       /* there was a label or title */
+};
+
+struct work {
+	struct session *s;
+	const struct format *fmt;
+	char *path, *dir;
+	char *sidecar;          /* NULL where the format has none */
+	struct log_id sidecar_id;
+	struct reflog reflog;
+	bool is_loaded;         /* all read, tip and labels applied */
+	bool dir_writable;
+	struct undo *undo;
+	size_t nundo, undo_cap;
+	char why[300];          /* of work_can */
+};
+
+/* Was a file made, taken away or written between the two looks? */
+bool log_id_differs(const struct log_id *a, const struct log_id *b);
+void work_read_sidecar(struct work *w);
+int work_open_as(struct work **out, const struct format *fmt, const char *path, struct err *err);
+/* Whole, and as the disk has it now. What every operation does first. */
+int work_sync(struct work *w, struct err *err);
+/* Read the reflog again and set tip, labels and lost appends from it. */
+void work_reapply(struct work *w);
+int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *err);
+/* Up to date, and the entry of that id: ERR_NOTFOUND when it is gone. */
+int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *err);
+
+/* ---- ops.c: what the operations share ---- */
+
+void done_begin(struct done *d);
+void done_say(struct done *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void done_set(char *to, size_t size, struct str s);
+/* For sentences: the first eight characters of a UUID, else the id cut at 24 bytes. */
+struct short_id {
+	char s[28];
+} short_id(struct str id);
+/* Give the caller what happened in a local err; returns its code. */
+int err_hand_over(struct err *to, const struct err *from);
+
+enum { OPS_TRIES = 5 }; /* times an operation starts again because the file changed under it */
+
+struct undo *undo_push(struct work *w, enum undo_op op);
+void undo_release(struct undo *u);
+
+/* title.p NULL removes it. *before and *was_set get the title that was. */
+int title_set(struct work *w, struct str title, bool dry, struct done *d, struct buf *before,
+	bool *was_set, struct err *err);
+
+/* One entry to write: where it hangs, what it says. Strings are owned. */
+struct new_entry {
+	char id[37];
+	bool has_parent;
+	struct buf parent, role;
+	int64_t time;
+	struct buf line;    /* as it will stand in the file, with its newline */
+};
+/* Role and parent of what `spec` asks for (its `at` is current), and the line. */
+int new_entry_make(struct work *w, const struct fork_spec *spec, struct new_entry *n, struct err *err);
+void new_entry_release(struct new_entry *n);
+
+#endif

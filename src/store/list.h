@@ -1,0 +1,66 @@
+/*
+ * list.h - the insides of struct store, shared by roots.c, list.c and row.c.
+ */
+#ifndef BOUGH_STORE_LIST_H
+#define BOUGH_STORE_LIST_H
+
+#include "store/internal.h"
+
+struct root {
+	char *path;
+	bool is_file;                /* one session, not a folder of them */
+	const struct format *fmt;    /* NULL: nothing fitted so far */
+	struct log_id id;            /* dev and ino, so that no root counts twice */
+	char *note;                  /* the sentence for store_root_note, or NULL */
+	bool to_scan;
+	uint64_t scan_pos;
+	bool scan_started;
+	size_t nfound;               /* sessions in the scan that runs or ran last */
+};
+
+struct row {
+	struct session_row pub;      /* what others see */
+	size_t root;
+	struct log_id file, sidecar; /* as they were when it was queued */
+	uint64_t hash;               /* of the path */
+	uint32_t generation;         /* of the scan that saw it last */
+	bool to_load;
+	char *text;                  /* one block with the strings of a load */
+};
+
+/* A session being read for its row. Two, so that what is on the screen need not wait for a big one. */
+struct loader {
+	struct work *w;
+	size_t row;
+	uint64_t counted;            /* bytes that the progress has seen */
+};
+
+struct store {
+	struct root *roots;
+	size_t nroots, roots_cap;
+
+	struct arena arena;          /* rows and their lasting strings */
+	struct row **rows;
+	size_t nrows, rows_cap;
+	size_t *table;               /* open addressing by path: row + 1 */
+	size_t table_cap;
+	uint64_t seed;
+
+	uint32_t generation;
+	size_t next;                 /* no row before it waits for a load */
+	struct loader loader[2];
+	uint64_t bytes_done, bytes_all;
+
+	char *checked_dir;           /* the newest answer of log_can_write */
+	bool checked_writable;
+};
+
+/* One turn of finding names: 1 when there is more. */
+int list_scan(struct store *st);
+/* One turn of loading: 1 when there is more. */
+int row_step(struct store *st, struct loader *l, unsigned budget_us);
+void row_begin(struct store *st, struct loader *l, size_t row);
+void row_unreadable(struct row *row, const char *reason);
+void root_set_note(struct root *root, char *note_take);
+
+#endif

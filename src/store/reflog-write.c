@@ -1,0 +1,111 @@
+/*
+ * reflog-write.c - the lines that bough writes into a reflog, and the one way
+ * they get there: locked, behind the last good line, synced. Where the folder
+ * of the session can not be written the state folder takes them. A torn last
+ * line is set aside by the log, never cut away.
+ */
+#include "config.h"
+#include "store/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/path.h"
+#include "json/write.h"
+
+void reflog_put_checkout(struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at)
+{
+	buf_adds(out, "{\"v\":1,\"op\":\"checkout\",\"tip\":");
+	json_put_string(out, tip);
+	buf_adds(out, ",\"from\":");
+	if (from.p)
+		json_put_string(out, from);
+	else
+		buf_adds(out, "null");
+	buf_printf(out, ",\"entries\":%llu,\"at\":", (unsigned long long)entries);
+	json_put_int(out, at);
+	buf_adds(out, "}\n");
+}
+
+void reflog_put_label(struct buf *out, struct str entry, struct str text, int64_t at)
+{
+	buf_adds(out, "{\"v\":1,\"op\":\"label\",\"entry\":");
+	json_put_string(out, entry);
+	buf_adds(out, ",\"label\":");
+	json_put_string(out, text);
+	buf_adds(out, ",\"at\":");
+	json_put_int(out, at);
+	buf_adds(out, "}\n");
+}
+
+void reflog_put_append(struct buf *out, struct str entry_json, int64_t at)
+{
+	buf_adds(out, "{\"v\":1,\"op\":\"append\",\"entry\":");
+	buf_addstr(out, entry_json);
+	buf_adds(out, ",\"at\":");
+	json_put_int(out, at);
+	buf_adds(out, "}\n");
+}
+
+static bool may_go_elsewhere(const struct err *err)
+{
+	return err->code == ERR_IO && (err->sys == EACCES || err->sys == EROFS || err->sys == EPERM);
+}
+
+static int open_state(const struct reflog *r, struct log **out, struct err *err)
+{
+	const char *path = r->file[REFLOG_STATE].path;
+	char *folder;
+	int rc;
+
+	if (!path)
+		return err_set(err, ERR_IO, "no state folder: HOME is not set");
+	folder = path_dir(path);
+	rc = log_mkdirs(folder, err);
+	if (rc == 0)
+		rc = log_open(out, path, LOG_CREATE, err);
+	free(folder);
+	return rc;
+}
+
+int reflog_lock(struct reflog *r, struct log **out, int *place, struct err *err)
+{
+	const char *beside = r->file[REFLOG_BESIDE].path;
+	struct err e = { 0 };
+	int rc = ERR_IO;
+
+	*place = REFLOG_BESIDE;
+	if (beside)
+		rc = log_open(out, beside, LOG_CREATE, &e);
+	if (!beside || (rc < 0 && may_go_elsewhere(&e))) {
+		*place = REFLOG_STATE;
+		err_clear(&e);
+		rc = open_state(r, out, &e);
+	}
+	if (rc < 0)
+		return err_hand_over(err, &e);
+	/* only lock holders write here: what is read now stays so until log_close */
+	if (reflog_changed(r))
+		reflog_read(r);
+	/* what could not be read has no known end: nothing may be appended to it */
+	if (r->file[*place].unreadable)
+		rc = err_set(err, ERR_IO, "%s", r->file[*place].unreadable);
+	else
+		rc = log_expect(*out, &r->file[*place].id, err);
+	if (rc < 0)
+		log_close(out);
+	return rc;
+}
+
+int reflog_write(struct reflog *r, const struct buf *lines, struct err *err)
+{
+	struct log *log = NULL;
+	struct log_append_info info;
+	int place, rc;
+
+	rc = reflog_lock(r, &log, &place, err);
+	if (rc == 0)
+		rc = log_append(log, r->file[place].committed, lines->p, lines->n, &info, err);
+	log_close(&log);
+	return rc;
+}

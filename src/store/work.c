@@ -1,0 +1,414 @@
+/*
+ * work.c - one open session: loading by steps, what the reflog adds to it, and
+ * looking again after a change on disk. It writes nothing.
+ */
+#include "config.h"
+#include "store/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/xalloc.h"
+#include "format/tree/tree.h"
+
+enum {
+	STEP_US = 50000,        /* one step of work_load */
+	REFRESH_US = 50000      /* what a refresh reads at once, so that it can count */
+};
+
+bool log_id_differs(const struct log_id *a, const struct log_id *b)
+{
+	return a->exists != b->exists || (a->exists && log_compare(a, b) != LOG_SAME);
+}
+
+static int open_session(struct work *w, struct session **out, struct err *err)
+{
+	int rc = w->fmt->open(w->path, out, err);
+
+	if (rc < 0)
+		session_free(out);
+	return rc;
+}
+
+int work_open_as(struct work **out, const struct format *fmt, const char *path, struct err *err)
+{
+	struct work *w = xcalloc(1, sizeof(*w));
+	int rc;
+
+	*out = NULL;
+	w->fmt = fmt;
+	w->path = xstrdup(path);
+	w->dir = path_dir(path);
+	rc = open_session(w, &w->s, err);
+	if (rc < 0) {
+		work_close(&w);
+		return rc;
+	}
+	if (fmt == &format_tree) {
+		w->sidecar = tree_sidecar_path(path);
+		log_stat(w->sidecar, &w->sidecar_id, NULL);
+	}
+	reflog_init(&w->reflog, path, fmt == &format_tree);
+	w->dir_writable = log_can_write(w->dir, NULL) == 0;
+	*out = w;
+	return 0;
+}
+
+int work_open(struct work **out, const char *path, struct err *err)
+{
+	const struct format *fmt = format_detect(path, err);
+
+	*out = NULL;
+	if (!fmt)
+		return err && err->code ? err->code : ERR_UNSUPPORTED;
+	return work_open_as(out, fmt, path, err);
+}
+
+void work_close(struct work **wp)
+{
+	struct work *w = *wp;
+
+	if (!w)
+		return;
+	session_free(&w->s);
+	reflog_release(&w->reflog);
+	for (size_t i = 0; i < w->nundo; i++)
+		undo_release(&w->undo[i]);
+	free(w->undo);
+	free(w->sidecar);
+	free(w->path);
+	free(w->dir);
+	free(w);
+	*wp = NULL;
+}
+
+struct session *work_session(struct work *w)
+{
+	return w->s;
+}
+
+void work_reapply(struct work *w)
+{
+	reflog_read(&w->reflog);
+	reflog_apply(&w->reflog, w->s);
+}
+
+int work_step(struct work *w, unsigned budget_us, struct err *err)
+{
+	int rc;
+
+	if (w->is_loaded)
+		return 0;
+	rc = w->fmt->step(w->s, budget_us, err);
+	if (rc == 0) {
+		work_reapply(w);
+		w->is_loaded = true;
+	}
+	return rc;
+}
+
+int work_load(struct work *w, struct err *err)
+{
+	int rc;
+
+	do
+		rc = work_step(w, STEP_US, err);
+	while (rc == 1);
+	return rc;
+}
+
+int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *err)
+{
+	buf_clear(id);
+	if (entry >= w->s->n)
+		return err_set(err, ERR_NOTFOUND, "no such entry");
+	return w->s->ops->id(w->s, entry, id, err);
+}
+
+/* ---- looking again ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t *sorted_ids(const struct session *s)
+{
+	uint64_t *v = xcalloc(s->n ? s->n : 1, sizeof(*v));
+
+	for (uint32_t i = 0; i < s->n; i++)
+		v[i] = s->entries[i].idhash;
+	qsort(v, s->n, sizeof(*v), by_value);
+	return v;
+}
+
+static bool holds(const uint64_t *v, uint32_t n, uint64_t x)
+{
+	return n && bsearch(&x, v, n, sizeof(*v), by_value);
+}
+
+/* How many ids are new, how many gone; new entries get their mark. Both sessions hash with one key. */
+static void compare_sessions(const struct session *old, struct session *s, uint32_t *came, uint32_t *gone)
+{
+	uint64_t *before = sorted_ids(old), *now = sorted_ids(s);
+
+	*came = *gone = 0;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (!holds(before, old->n, s->entries[i].idhash)) {
+			s->entries[i].flags |= ENTRY_NEW;
+			(*came)++;
+		}
+	for (uint32_t i = 0; i < old->n; i++)
+		if (!holds(now, s->n, old->entries[i].idhash))
+			(*gone)++;
+	free(before);
+	free(now);
+}
+
+/* What a refresh tells: collected, then one sentence. */
+struct news {
+	struct buf tip;       /* id of the tip before */
+	uint32_t came, gone;
+	bool was_replaced;
+	size_t nlost;         /* before */
+};
+
+static void say_news(struct work *w, const struct news *n, char said[200])
+{
+	struct buf b = { 0 }, tip = { 0 };
+	const char *sep = "";
+
+	if (n->was_replaced) {
+		buf_adds(&b, "the file was replaced");
+		sep = ": ";
+	}
+	if (n->came) {
+		buf_printf(&b, "%s%u new entr%s", sep, n->came, n->came == 1 ? "y" : "ies");
+		sep = ", ";
+	}
+	if (n->gone) {
+		buf_printf(&b, "%s%u entr%s gone", sep, n->gone, n->gone == 1 ? "y is" : "ies are");
+		sep = ", ";
+	}
+	if (!w->is_loaded) {
+		buf_printf(&b, "%sreading what came", sep);
+	} else {
+		if (w->s->tip != ENTRY_NONE)
+			work_entry_id(w, w->s->tip, &tip, NULL);
+		if (!str_eq((struct str){ tip.p, tip.n }, (struct str){ n->tip.p, n->tip.n }) && tip.n)
+			buf_printf(&b, "%sthe tip is now %s", b.n ? "; " : "",
+				short_id((struct str){ tip.p, tip.n }).s);
+		if (work_nlost(w) > n->nlost)
+			buf_printf(&b, "%s%zu of bough's entries lost; a repair appends them again",
+				b.n ? "; " : "", work_nlost(w));
+	}
+	done_set(said, 200, (struct str){ b.p, b.n });
+	buf_release(&b);
+	buf_release(&tip);
+}
+
+static int refresh_grown(struct work *w, struct news *n, struct err *err)
+{
+	uint32_t before = w->s->n;
+	int rc;
+
+	w->is_loaded = false;
+	rc = work_step(w, REFRESH_US, err);
+	if (rc < 0)
+		return rc;
+	n->came = w->s->n > before ? w->s->n - before : 0;
+	for (uint32_t i = before; i < w->s->n; i++)
+		w->s->entries[i].flags |= ENTRY_NEW;
+	return 0;
+}
+
+static int refresh_replaced(struct work *w, struct news *n, struct err *err)
+{
+	struct session *old = w->s, *s = NULL;
+	int rc = open_session(w, &s, err);
+
+	if (rc < 0)
+		return rc;
+	/* one key for both, while the new one is empty, so that ids compare by hash */
+	if (s->n == 0)
+		memcpy(s->key, old->key, sizeof(s->key));
+	w->s = s;
+	w->is_loaded = false;
+	n->was_replaced = true;
+	rc = work_step(w, REFRESH_US, err);
+	if (rc == 0)
+		compare_sessions(old, s, &n->came, &n->gone);
+	session_free(&old);
+	return rc < 0 ? rc : 0;
+}
+
+void work_read_sidecar(struct work *w)
+{
+	log_stat(w->sidecar, &w->sidecar_id, NULL);
+	tree_sidecar_load(w->s);
+}
+
+static bool sidecar_changed(struct work *w)
+{
+	struct log_id now = { 0 };
+
+	return w->sidecar && log_stat(w->sidecar, &now, NULL) == 0 && log_id_differs(&w->sidecar_id, &now);
+}
+
+int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err)
+{
+	struct news news = { .nlost = work_nlost(w) };
+	enum log_change file;
+	int rc;
+
+	*change = WORK_SAME;
+	said[0] = '\0';
+	if (!w->is_loaded)
+		return 0; /* still reading: what came meanwhile shows at the next refresh */
+	if (w->s->tip != ENTRY_NONE)
+		work_entry_id(w, w->s->tip, &news.tip, NULL);
+	rc = w->fmt->refresh(w->s, &file, err);
+	if (rc < 0)
+		goto out;
+	switch (file) {
+	case LOG_SAME:
+		break;
+	case LOG_GREW:
+		*change = WORK_GREW;
+		rc = refresh_grown(w, &news, err);
+		break;
+	case LOG_REWRITTEN:
+	case LOG_REPLACED:
+		*change = WORK_REPLACED;
+		rc = refresh_replaced(w, &news, err);
+		break;
+	case LOG_GONE:
+		*change = WORK_GONE;
+		snprintf(said, 200, "the file is gone; what was read stays on the screen");
+		goto out;
+	}
+	if (sidecar_changed(w)) {
+		work_read_sidecar(w);
+		if (*change == WORK_SAME)
+			*change = WORK_TIP;
+	}
+	if (*change == WORK_SAME && reflog_changed(&w->reflog)) {
+		*change = WORK_TIP;
+		work_reapply(w);
+	}
+	if (rc == 0 && *change != WORK_SAME)
+		say_news(w, &news, said);
+out:
+	buf_release(&news.tip);
+	return rc;
+}
+
+int work_sync(struct work *w, struct err *err)
+{
+	enum work_change change;
+	char said[200];
+	int rc = work_load(w, err);
+
+	if (rc == 0)
+		rc = work_refresh(w, &change, said, err);
+	if (rc < 0)
+		return rc;
+	if (change == WORK_GONE)
+		return err_set(err, ERR_NOTFOUND, "%s is gone", w->path);
+	return work_load(w, err);
+}
+
+int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *err)
+{
+	int rc = work_sync(w, err);
+
+	if (rc < 0)
+		return rc;
+	*entry = session_find(w->s, id);
+	if (*entry == ENTRY_NONE)
+		return err_set(err, ERR_NOTFOUND,
+			"the file changed and entry %s is not in it any more", short_id(id).s);
+	return 0;
+}
+
+/* ---- asking ---- */
+
+bool work_can(const struct work *cw, unsigned what, const char **why)
+{
+	struct work *w = (struct work *)cw; /* the sentence lies in the handle */
+
+	w->why[0] = '\0';
+	*why = w->why;
+	if ((w->fmt->can_write & what) != what) {
+		snprintf(w->why, sizeof(w->why), "%s sessions are only read", w->fmt->name);
+		return false;
+	}
+	if ((what & (FORMAT_APPEND | FORMAT_REPAIR)) && access(w->path, W_OK) < 0) {
+		snprintf(w->why, sizeof(w->why), "the session's file can not be written: %s",
+			strerror(errno));
+		return false;
+	}
+	if ((what & FORMAT_TITLE) && !w->dir_writable) {
+		snprintf(w->why, sizeof(w->why), "the session's folder can not be written");
+		return false;
+	}
+	return true;
+}
+
+int work_content(struct work *w, uint32_t entry, struct buf *out, struct err *err)
+{
+	struct tree_fields f = { 0 };
+	struct arena a = { 0 };
+	int rc;
+
+	if (w->fmt != &format_tree)
+		return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
+	if (entry >= w->s->n)
+		return err_set(err, ERR_NOTFOUND, "no such entry");
+	rc = tree_read_fields(w->s, entry, &a, &f, err);
+	if (rc == 0)
+		buf_add(out, f.content.p, f.content.n);
+	tree_fields_release(&f);
+	arena_free(&a);
+	return rc;
+}
+
+const struct reflog_line *work_reflog(struct work *w, size_t *n)
+{
+	struct reflog *r = &w->reflog;
+
+	if (!r->is_marked && w->is_loaded) {
+		for (size_t i = 0; i < r->n; i++) {
+			struct reflog_line *l = &r->lines[i];
+
+			l->is_known = l->op != REFLOG_OTHER && session_find(w->s, l->entry) != ENTRY_NONE;
+			l->is_lost = l->op == REFLOG_APPEND && !l->is_known;
+		}
+		r->is_marked = true;
+	}
+	*n = r->n;
+	return r->lines;
+}
+
+const char *work_state_path(const struct work *w, bool *is_elsewhere)
+{
+	const struct reflog_file *f = w->reflog.file;
+	bool beside = f[REFLOG_BESIDE].path && f[REFLOG_BESIDE].id.exists;
+
+	*is_elsewhere = !f[REFLOG_BESIDE].path || !w->dir_writable;
+	if (f[REFLOG_STATE].id.exists && (!beside || *is_elsewhere))
+		return f[REFLOG_STATE].path;
+	return beside ? f[REFLOG_BESIDE].path : "";
+}
+
+size_t work_nlost(const struct work *w)
+{
+	return w->s->is_torn ? 0 : w->reflog.nlost;
+}
