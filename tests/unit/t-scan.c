@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "json/scan.h"
+#include "tests/unit/gen-json.h"
 
 static const char *const keys[] = { "id", "parentId", "role", "content", "caf\xC3\xA9", "" };
 enum { NKEYS = sizeof(keys) / sizeof(keys[0]) };
@@ -354,119 +355,7 @@ static void test_value(void **state)
 
 /* ---- the two scanners on mutated lines ---- */
 
-static uint64_t seed, round_seed;
-
-static uint32_t rnd(uint32_t below)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((seed >> 33) % below);
-}
-
-static void gen_string(struct buf *b)
-{
-	static const char *const parts[] = { "word", " and some more words in a row", "\\n", "\\\"",
-		"\\u00e9", "\\ud83d\\ude00", "\\ud800", "\xC3\xA9", "\xE6\xBC\xA2\xE5\xAD\x97",
-		"\xF0\x9F\x98\x80", "\\\\", "x", "0123456" };
-	uint32_t n = rnd(6);
-
-	buf_addc(b, '"');
-	while (n--)
-		buf_adds(b, parts[rnd(sizeof(parts) / sizeof(parts[0]))]);
-	buf_addc(b, '"');
-}
-
-static void gen_space(struct buf *b)
-{
-	static const char *const spaces[] = { " ", "\t", "\r\n", "          ",
-		"                  \t" };
-
-	if (rnd(8) == 0)
-		buf_adds(b, spaces[rnd(5)]);
-}
-
-static void gen_value(struct buf *b, int depth)
-{
-	static const char *const scalars[] = { "0", "-1", "1.5", "1e9", "-0.0E-7",
-		"12345678901234567890", "true", "false", "null" };
-	uint32_t kind = rnd(depth < 4 ? 10 : 7), n = rnd(4), i;
-
-	if (kind < 3) {
-		buf_adds(b, scalars[rnd(9)]);
-	} else if (kind < 7) {
-		gen_string(b);
-	} else {
-		bool object = kind < 9;
-
-		buf_addc(b, object ? '{' : '[');
-		gen_space(b);
-		for (i = 0; i < n; i++) {
-			buf_adds(b, i ? "," : "");
-			gen_space(b);
-			if (object) {
-				gen_string(b);
-				buf_addc(b, ':');
-				gen_space(b);
-			}
-			gen_value(b, depth + 1);
-			gen_space(b);
-		}
-		buf_addc(b, object ? '}' : ']');
-	}
-}
-
-static void gen_line(struct buf *b)
-{
-	static const char *const names[] = { "\"id\"", "\"parentId\"", "\"role\"", "\"content\"",
-		"\"\\u0069d\"", "\"caf\\u00e9\"", "\"\"", "\"metadata\"" };
-	uint32_t n = rnd(6), i;
-
-	gen_space(b);
-	buf_addc(b, '{');
-	for (i = 0; i < n; i++) {
-		buf_adds(b, i ? "," : "");
-		gen_space(b);
-		if (rnd(6))
-			buf_adds(b, names[rnd(8)]);
-		else
-			gen_string(b);
-		gen_space(b);
-		buf_addc(b, ':');
-		gen_value(b, 1);
-		gen_space(b);
-	}
-	buf_addc(b, '}');
-}
-
-static void mutate(struct buf *b)
-{
-	static const char likely[] =
-		"{}[]:,\"\\u0eE.-+tfn \t\x80\xBF\xC3\xE0\xED\xF0\xF4\x01\x1F\x7F";
-	uint32_t at = rnd((uint32_t)b->n), n;
-
-	switch (rnd(5)) {
-	case 0:
-		b->p[at] = likely[rnd(sizeof(likely))];
-		break;
-	case 1:
-		b->p[at] ^= (char)(1 << rnd(8));
-		break;
-	case 2:
-		b->n = at;
-		break;
-	case 3:
-		n = 1 + rnd(8);
-		if (n > b->n - at)
-			n = (uint32_t)b->n - at;
-		memmove(b->p + at, b->p + at + n, b->n - at - n);
-		b->n -= n;
-		break;
-	default:
-		buf_addc(b, 0);
-		memmove(b->p + at + 1, b->p + at, b->n - at - 1);
-		b->p[at] = likely[rnd(sizeof(likely))];
-		break;
-	}
-}
+static uint64_t round_seed;
 
 static int tell_seed(void **state)
 {
@@ -485,15 +374,15 @@ static void test_differential(void **state)
 
 	for (round = 0; round < 300000; round++) {
 		round_seed = given ? strtoull(given, NULL, 10) : 1 + (uint64_t)round;
-		seed = round_seed * 0x9E3779B97F4A7C15u;
+		gen_seed(round_seed);
 		buf_clear(&b);
 		gen_line(&b);
 		if (round % 10 == 0) {
 			assert_int_equal(scan_n(b.p, b.n, &s), JSON_OK);
 			assert_int_equal(s.end, b.n);
 		}
-		for (i = (int)rnd(3); i >= 0 && b.n; i--)
-			mutate(&b);
+		for (i = (int)gen_rnd(3); i >= 0 && b.n; i--)
+			gen_mutate(&b);
 		verdicts[scan_n(b.p, b.n, &s)]++;
 	}
 	/* A generator that makes one kind only would show nothing. */
