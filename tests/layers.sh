@@ -19,7 +19,7 @@ allowed() {
 	format) echo format model log json base ;;
 	store) echo store format model log json base ;;
 	cmd) echo cmd store format model json base ;;
-	ui) echo ui store model base ;;
+	ui) echo ui store model json base ;;
 	main) echo cmd ui store format model json base ;;
 	esac
 }

@@ -40,7 +40,7 @@ void row_release(struct rowbuf *rb)
 	memset(rb, 0, sizeof(*rb));
 }
 
-void row_begin(struct rowbuf *rb, int width, bool ascii)
+void row_start(struct rowbuf *rb, int width, bool ascii)
 {
 	if (width < 0)
 		width = 0;
@@ -179,17 +179,6 @@ void row_field_right(struct rowbuf *rb, enum role role, const char *p, size_t n,
 	row_field(rb, role, p, n, cols);
 }
 
-void row_printf(struct rowbuf *rb, enum role role, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	row_text(rb, role, text, strlen(text));
-}
-
 void row_span(struct rowbuf *rb, enum role role, const char *p, size_t n, int *skip)
 {
 	struct text_cluster c;
@@ -218,6 +207,18 @@ void row_span(struct rowbuf *rb, enum role role, const char *p, size_t n, int *s
 		}
 		put(rb, c.kind == TEXT_CONTROL ? ROLE_CONTROL : role, c.bytes, c.n, c.width);
 	}
+}
+
+void row_printf(struct rowbuf *rb, enum role role, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int none = 0;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	row_span(rb, role, text, strlen(text), &none);
 }
 
 void row_append(struct rowbuf *rb, const struct rowbuf *from)

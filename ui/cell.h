@@ -5,7 +5,7 @@
  * base/text.h, so a cell never holds a byte that can steer a terminal. A cell
  * has a role (ui/role.h); colours are the theme's business.
  *
- * Calling sequence: row_begin for a screen row, then row_clip for each piece
+ * Calling sequence: row_start for a screen row, then row_clip for each piece
  * (a pane), row_* to add cells up to the clip, row_pad to its end.
  * Columns are counted from 0; a cluster of several columns is one cell with
  * its width, followed by cells of width 0.
@@ -59,7 +59,7 @@ enum glyph {
 };
 
 void row_release(struct rowbuf *rb);
-void row_begin(struct rowbuf *rb, int width, bool ascii);
+void row_start(struct rowbuf *rb, int width, bool ascii);
 void row_clip(struct rowbuf *rb, int end); /* clamped to the width */
 static inline int row_left(const struct rowbuf *rb)
 {
@@ -73,16 +73,17 @@ void row_str(struct rowbuf *rb, enum role role, const char *s); /* the same for 
 void row_field(struct rowbuf *rb, enum role role, const char *p, size_t n, int cols);
 /* The same at the right edge of `cols` columns. */
 void row_field_right(struct rowbuf *rb, enum role role, const char *p, size_t n, int cols);
-void row_printf(struct rowbuf *rb, enum role role, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 /*
  * Text that is laid out already (a page's span): spaces are kept. The first
  * `skip` columns are left out and taken off *skip.
  */
 void row_span(struct rowbuf *rb, enum role role, const char *p, size_t n, int *skip);
+/* Spaces are kept here too. */
+void row_printf(struct rowbuf *rb, enum role role, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void row_append(struct rowbuf *rb, const struct rowbuf *from); /* cells of a row made apart */
 /* Only string literals. */
-#define row_lit(rb, role, literal) row_text((rb), (role), "" literal "", sizeof(literal) - 1)
+#define row_lit(rb, role, literal) row_printf((rb), (role), "%s", "" literal "")
 void row_spaces(struct rowbuf *rb, enum role role, int cols);
 void row_glyph(struct rowbuf *rb, enum role role, enum glyph g);
 const char *glyph_bytes(enum glyph g, bool ascii);

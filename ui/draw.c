@@ -64,7 +64,7 @@ void draw_begin(struct draw *d, int rows, int cols)
 
 struct rowbuf *draw_row(struct draw *d, int y)
 {
-	row_begin(&d->back[y], d->cols, d->ascii);
+	row_start(&d->back[y], d->cols, d->ascii);
 	return &d->back[y];
 }
 

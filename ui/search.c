@@ -129,7 +129,7 @@ static void line_text(struct view *v, size_t line, struct rowbuf *rb, struct buf
 		v->ops->search_text(v, line, out);
 		return;
 	}
-	row_begin(rb, 400, v->ui->draw.ascii);
+	row_start(rb, 400, v->ui->draw.ascii);
 	v->ops->draw_row(v, line, rb);
 	row_bytes(rb, 0, rb->n, out, NULL);
 }

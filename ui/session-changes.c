@@ -49,7 +49,7 @@ static enum effect finish(struct view *v, int rc, struct done *done, const struc
 	return session_relaid(v);
 }
 
-enum effect change_checkout_entry(struct view *v, uint32_t entry)
+enum effect alter_checkout_entry(struct view *v, uint32_t entry)
 {
 	struct done done = { .said = "" };
 	struct err err = { 0 };
@@ -58,12 +58,12 @@ enum effect change_checkout_entry(struct view *v, uint32_t entry)
 	return finish(v, rc, &done, &err, NULL);
 }
 
-enum effect change_checkout(struct view *v, const char *arg)
+enum effect alter_checkout(struct view *v, const char *arg)
 {
-	return change_checkout_entry(v, session_cursor(v));
+	return alter_checkout_entry(v, session_cursor(v));
 }
 
-enum effect change_undo(struct view *v, const char *arg)
+enum effect alter_undo(struct view *v, const char *arg)
 {
 	struct done done = { .said = "" };
 	struct err err = { 0 };
@@ -96,7 +96,7 @@ static enum effect label_done(struct view *v, const char *text)
 	return fx;
 }
 
-enum effect change_label(struct view *v, const char *arg)
+enum effect alter_label(struct view *v, const char *arg)
 {
 	const struct label *old = session_label(session_model(v), session_cursor(v));
 	char *initial = old ? xstrndup(old->text.p, old->text.n) : NULL;
@@ -129,7 +129,7 @@ static enum effect rename_done(struct view *v, const char *text)
 	return fx;
 }
 
-enum effect change_rename(struct view *v, const char *arg)
+enum effect alter_rename(struct view *v, const char *arg)
 {
 	const struct str *old = session_meta(session_model(v), "title");
 	char *initial = old ? xstrndup(old->p, old->n) : NULL;
@@ -263,17 +263,17 @@ out:
 	return fx;
 }
 
-enum effect change_fork(struct view *v, const char *arg)
+enum effect alter_fork(struct view *v, const char *arg)
 {
 	return fork_with(v, FORK_HERE);
 }
 
-enum effect change_fork_new(struct view *v, const char *arg)
+enum effect alter_fork_new(struct view *v, const char *arg)
 {
 	return fork_with(v, FORK_NEW);
 }
 
-enum effect change_retry(struct view *v, const char *arg)
+enum effect alter_retry(struct view *v, const char *arg)
 {
 	return fork_with(v, FORK_RETRY);
 }
@@ -299,7 +299,7 @@ static enum effect repair_done(struct view *v, const char *text)
 	return fx;
 }
 
-enum effect change_repair(struct view *v, const char *arg)
+enum effect alter_repair(struct view *v, const char *arg)
 {
 	struct session_view *sv = session_of(v);
 	struct prompt_spec spec = { .is_question = true, .done = repair_done };
@@ -349,7 +349,7 @@ static enum effect trash_done(struct view *v, const char *text)
 	return FX_QUIT;
 }
 
-enum effect change_trash(struct view *v, const char *arg)
+enum effect alter_trash(struct view *v, const char *arg)
 {
 	struct prompt_spec spec = { .label = "Move this session to the trash? (y/n) ",
 		.is_question = true, .done = trash_done };

@@ -11,17 +11,17 @@
 
 struct view;
 
-enum effect change_checkout(struct view *v, const char *arg);
-enum effect change_fork(struct view *v, const char *arg);
-enum effect change_fork_new(struct view *v, const char *arg);
-enum effect change_retry(struct view *v, const char *arg);
-enum effect change_label(struct view *v, const char *arg);
-enum effect change_undo(struct view *v, const char *arg);
-enum effect change_repair(struct view *v, const char *arg);
-enum effect change_rename(struct view *v, const char *arg);
-enum effect change_trash(struct view *v, const char *arg);
+enum effect alter_checkout(struct view *v, const char *arg);
+enum effect alter_fork(struct view *v, const char *arg);
+enum effect alter_fork_new(struct view *v, const char *arg);
+enum effect alter_retry(struct view *v, const char *arg);
+enum effect alter_label(struct view *v, const char *arg);
+enum effect alter_undo(struct view *v, const char *arg);
+enum effect alter_repair(struct view *v, const char *arg);
+enum effect alter_rename(struct view *v, const char *arg);
+enum effect alter_trash(struct view *v, const char *arg);
 
 /* Make an entry the tip; `v` is a session's view. */
-enum effect change_checkout_entry(struct view *v, uint32_t entry);
+enum effect alter_checkout_entry(struct view *v, uint32_t entry);
 
 #endif

@@ -207,7 +207,7 @@ void tree_row(struct session_view *sv, uint32_t line, struct rowbuf *out)
 		row_lit(out, ROLE_NEW, "+");
 	else
 		row_spaces(out, ROLE_NORMAL, row_left(out) > 8);
-	row_begin(&marks, row_left(out) / 3, out->ascii);
+	row_start(&marks, row_left(out) / 3, out->ascii);
 	draw_marks(sv, e, entry, row, &marks);
 	row_clip(out, clip - marks.n);
 	draw_lines(sv, row, out);

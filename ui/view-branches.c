@@ -172,13 +172,13 @@ static enum effect run_fork_point(struct view *v, const char *arg)
 static enum effect run_checkout(struct view *v, const char *arg)
 {
 	ui_apply(v->ui, v->below,
-		change_checkout_entry(v->below, ((struct branches *)v->priv)->v[v->cursor].leaf));
+		alter_checkout_entry(v->below, ((struct branches *)v->priv)->v[v->cursor].leaf));
 	return FX_RELAYOUT;
 }
 
 static enum effect run_undo(struct view *v, const char *arg)
 {
-	ui_apply(v->ui, v->below, change_undo(v->below, arg));
+	ui_apply(v->ui, v->below, alter_undo(v->below, arg));
 	return FX_RELAYOUT;
 }
 

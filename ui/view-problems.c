@@ -180,7 +180,7 @@ static enum effect run_repair(struct view *v, const char *arg)
 	struct ui *ui = v->ui;
 
 	view_pop(ui);
-	return change_repair(ui->top, arg);
+	return alter_repair(ui->top, arg);
 }
 
 static const struct command table[] = {

@@ -147,13 +147,13 @@ static enum effect run_checkout(struct view *v, const char *arg)
 
 	if (entry == ENTRY_NONE)
 		return FX_REDRAW;
-	ui_apply(v->ui, v->below, change_checkout_entry(v->below, entry));
+	ui_apply(v->ui, v->below, alter_checkout_entry(v->below, entry));
 	return FX_RELAYOUT;
 }
 
 static enum effect run_undo(struct view *v, const char *arg)
 {
-	ui_apply(v->ui, v->below, change_undo(v->below, arg));
+	ui_apply(v->ui, v->below, alter_undo(v->below, arg));
 	return FX_RELAYOUT;
 }
 

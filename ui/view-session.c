@@ -250,7 +250,7 @@ static void session_header(struct view *v, struct rowbuf *out)
 	char count[32], tip[128];
 	int clip = out->clip, middle;
 
-	row_begin(&right, clip / 2, out->ascii);
+	row_start(&right, clip / 2, out->ascii);
 	header_right(v, &right);
 	count_human(s->n, count);
 	tip_words(sv, tip, sizeof(tip));

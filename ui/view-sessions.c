@@ -208,7 +208,7 @@ static void draw_session(struct view *v, const struct session_line *l, struct ro
 	if (l->is_folded)
 		row_printf(out, ROLE_DIM, "[+%zu] ", l->count);
 	room = row_left(out);
-	row_begin(&right, room, out->ascii);
+	row_start(&right, room, out->ascii);
 	if (row->state != ROW_UNREADABLE) {
 		if (room >= 70)
 			draw_counts(row, &right);
