@@ -126,8 +126,8 @@ static int open_terminal(struct screen *s, struct err *err)
 	const char *term = getenv("TERM");
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return err_set(err, ERR_UNSUPPORTED, "the browser needs a terminal on its input and "
-			"output; commands work without one (bough --help)");
+		return err_set(err, ERR_UNSUPPORTED, "the browser needs a terminal; `bough list`, "
+			"`bough tree` and `bough log` print");
 	if (!term || !*term || strcmp(term, "dumb") == 0)
 		return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' can not move its cursor; "
 			"commands work without that (bough --help)", term ? term : "");
