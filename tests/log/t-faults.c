@@ -225,6 +225,34 @@ static void check_set_aside(const struct scenario *s)
 		finish_set_aside(s);
 }
 
+static int run_take_back(const struct scenario *s, int from)
+{
+	struct log_append_info info = { .off = s->committed };
+	struct log *log;
+	int rc = log_open(&log, file, 0, &err);
+
+	(void)from;
+	if (rc == 0)
+		rc = log_stat(file, &info.id, &err);
+	if (rc == 0)
+		rc = log_take_back(log, &info, &err);
+	log_close(&log);
+	return rc;
+}
+
+static void check_take_back(const struct scenario *s)
+{
+	bool is_new = temp_is(file, s->record[0]);
+
+	is_new ? now.new++ : now.old++;
+	if (!is_new && !temp_is(file, s->init))
+		bad("neither taken back nor as it was");
+	if (now.rc == 0 && !is_new)
+		bad("taken back, and still there");
+	if (now.rc < 0 && now.rc != ERR_BROKEN && is_new)
+		bad("gone after an error that does not say so");
+}
+
 /* ---- whole files ---- */
 
 static char big[150001]; /* several writes of the publisher */
@@ -366,6 +394,7 @@ static const struct scenario scenarios[] = {
 		check_append },
 	{ "tail as long as the record", "{1}\n{22", 4, { "{3}\n" }, run_append, check_append },
 	{ "set aside", "{1}\n{\"torn", 4, { NULL }, run_set_aside, check_set_aside },
+	{ "take back", "{1}\n{2}\n", 4, { "{1}\n" }, run_take_back, check_take_back },
 	{ "publish", NULL, 0, { NULL }, run_publish, check_publish },
 	{ "publish without links", NULL, 0, { NULL }, run_publish, check_publish, EPERM, "link" },
 	{ "replace", "old", 3, { "new one" }, run_replace, check_replace },
@@ -410,6 +439,8 @@ static void again(const struct scenario *s)
 	if (s->run == run_move && temp_is(other, s->init) && temp_is(file, s->init))
 		return; /* in both places: said, and nothing is lost */
 	if (s->run == run_move && temp_is(other, s->init))
+		return;
+	if (s->run == run_take_back && temp_is(file, s->record[0]))
 		return;
 	rc = s->run(s, from);
 	if (s->run == run_publish && was_there ? rc != ERR_EXISTS : rc < 0)
