@@ -1,0 +1,130 @@
+/*
+ * fuzz-text.c - hostile bytes through text_safe. Nothing forbidden may come
+ * out, widths must add up, cuts must fall between clusters, and safe text must
+ * stay as it is.
+ */
+#include "config.h"
+
+#include <locale.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "json/value.h"
+#include "json/write.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static bool is_in(uint32_t cp, uint32_t first, uint32_t last)
+{
+	return cp >= first && cp <= last;
+}
+
+static bool may_come_out(uint32_t cp)
+{
+	return cp != UTF8_BAD && cp >= 0x20 && !is_in(cp, 0x7F, 0x9F) && cp != 0xAD &&
+	       cp != 0x61C && cp != 0x180E && cp != 0x200B && !is_in(cp, 0x200E, 0x200F) &&
+	       !is_in(cp, 0x2028, 0x202E) && !is_in(cp, 0x2060, 0x206F) && cp != 0x3164 &&
+	       cp != 0xFFA0 && !is_in(cp, 0x115F, 0x1160) && cp != 0xFEFF &&
+	       !is_in(cp, 0xFFF9, 0xFFFB) && !is_in(cp, 0xFDD0, 0xFDEF) &&
+	       (cp & 0xFFFE) != 0xFFFE && !is_in(cp, 0xE0000, 0xE007F);
+}
+
+/* The columns that p[0..n) takes, code point by code point. */
+static int check_clean(const struct buf *b, bool one_line)
+{
+	int width = 0, w;
+	size_t i = 0;
+
+	while (i < b->n) {
+		uint32_t cp;
+
+		i += utf8_decode(b->p + i, b->n - i, &cp);
+		if (!one_line && (cp == '\n' || cp == '\t'))
+			continue;
+		require(may_come_out(cp));
+		w = wcwidth((wchar_t)cp);
+		require(w >= 0);
+		width += w;
+	}
+	return width;
+}
+
+static void check_same(const struct buf *b, unsigned flags)
+{
+	struct buf again = { 0 };
+
+	text_safe(&again, b->p, b->n, flags);
+	require(again.n == b->n && memcmp(again.p, b->p, b->n) == 0);
+	buf_release(&again);
+}
+
+static void check_fit(const char *p, size_t n, int cols)
+{
+	struct text_cluster c;
+	size_t fits, i;
+	bool cut;
+	int used;
+
+	fits = text_fit(p, n, cols, &used, &cut);
+	require(fits <= n && used >= 0 && used <= (cols > 0 ? cols : 0));
+	require(text_width(p, fits) == used);
+	require(cut || fits == n || p[n - 1] == '\n');
+	for (i = 0; i < fits; i += c.src_n) {
+		text_next(p + i, n - i, &c);
+		require(c.src_n > 0 && c.n <= sizeof(c.bytes) && c.kind != TEXT_NEWLINE);
+	}
+	require(i == fits);
+}
+
+/* What a writer makes of the bytes is read back as their valid form. */
+static void check_json(const char *p, size_t n)
+{
+	struct buf raw = { 0 }, back = { 0 };
+	struct json_scan scan;
+
+	json_put_string(&raw, (struct str){ p, n });
+	require(json_scan_value(raw.p, raw.n, &scan) == JSON_OK && scan.end == raw.n);
+	require(json_string((struct str){ raw.p, raw.n }, &back, SIZE_MAX) == raw.n);
+	if (utf8_valid_prefix(p, n) == n)
+		require(back.n == n && (n == 0 || memcmp(back.p, p, n) == 0));
+	buf_release(&raw);
+	buf_release(&back);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *p = (const char *)data;
+	struct buf safe = { 0 };
+	char array[40];
+	size_t n;
+	int cols;
+
+	if (MB_CUR_MAX == 1)
+		setlocale(LC_ALL, "C.UTF-8");
+	text_safe(&safe, p, size, 0);
+	check_clean(&safe, false);
+	check_same(&safe, 0);
+	buf_clear(&safe);
+	text_safe(&safe, p, size, TEXT_ONE_LINE);
+	require(check_clean(&safe, true) == text_width(p, size));
+	check_same(&safe, TEXT_ONE_LINE);
+	n = text_safe_array(array, sizeof(array), p, size);
+	require(n < sizeof(array) && array[n] == '\0' && n <= safe.n);
+	require(memcmp(array, safe.p, n) == 0);
+	for (cols = 0; cols < 5; cols++)
+		check_fit(p, size, cols * cols);
+	check_fit(p, size, 1 << 30);
+	check_json(p, size);
+	buf_release(&safe);
+	return 0;
+}
