@@ -5,8 +5,9 @@
  */
 #include "config.h"
 
+#include "tests/fuzz/fuzz.h"
+
 #include <locale.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -16,14 +17,7 @@
 #include "json/value.h"
 #include "json/write.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
+/* The list stands here a second time on purpose: it is the promise, not the code. */
 static bool is_in(uint32_t cp, uint32_t first, uint32_t last)
 {
 	return cp >= first && cp <= last;
@@ -51,9 +45,9 @@ static int check_clean(const struct buf *b, bool one_line)
 		i += utf8_decode(b->p + i, b->n - i, &cp);
 		if (!one_line && (cp == '\n' || cp == '\t'))
 			continue;
-		require(may_come_out(cp));
+		HOLDS(may_come_out(cp));
 		w = wcwidth((wchar_t)cp);
-		require(w >= 0);
+		HOLDS(w >= 0);
 		width += w;
 	}
 	return width;
@@ -64,7 +58,7 @@ static void check_same(const struct buf *b, unsigned flags)
 	struct buf again = { 0 };
 
 	text_safe(&again, b->p, b->n, flags);
-	require(again.n == b->n && memcmp(again.p, b->p, b->n) == 0);
+	HOLDS(again.n == b->n && memcmp(again.p, b->p, b->n) == 0);
 	buf_release(&again);
 }
 
@@ -76,14 +70,14 @@ static void check_fit(const char *p, size_t n, int cols)
 	int used;
 
 	fits = text_fit(p, n, cols, &used, &cut);
-	require(fits <= n && used >= 0 && used <= (cols > 0 ? cols : 0));
-	require(text_width(p, fits) == used);
-	require(cut || fits == n || p[n - 1] == '\n');
+	HOLDS(fits <= n && used >= 0 && used <= (cols > 0 ? cols : 0));
+	HOLDS(text_width(p, fits) == used);
+	HOLDS(cut || fits == n || p[n - 1] == '\n');
 	for (i = 0; i < fits; i += c.src_n) {
 		text_next(p + i, n - i, &c);
-		require(c.src_n > 0 && c.n <= sizeof(c.bytes) && c.kind != TEXT_NEWLINE);
+		HOLDS(c.src_n > 0 && c.n <= sizeof(c.bytes) && c.kind != TEXT_NEWLINE);
 	}
-	require(i == fits);
+	HOLDS(i == fits);
 }
 
 /* What a writer makes of the bytes is read back as their valid form. */
@@ -93,10 +87,10 @@ static void check_json(const char *p, size_t n)
 	struct json_scan scan;
 
 	json_put_string(&raw, (struct str){ p, n });
-	require(json_scan_value(raw.p, raw.n, &scan) == JSON_OK && scan.end == raw.n);
-	require(json_string((struct str){ raw.p, raw.n }, &back, SIZE_MAX) == raw.n);
+	HOLDS(json_scan_value(raw.p, raw.n, &scan) == JSON_OK && scan.end == raw.n);
+	HOLDS(json_string((struct str){ raw.p, raw.n }, &back, SIZE_MAX) == raw.n);
 	if (utf8_valid_prefix(p, n) == n)
-		require(back.n == n && (n == 0 || memcmp(back.p, p, n) == 0));
+		HOLDS(back.n == n && (n == 0 || memcmp(back.p, p, n) == 0));
 	buf_release(&raw);
 	buf_release(&back);
 }
@@ -116,11 +110,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_same(&safe, 0);
 	buf_clear(&safe);
 	text_safe(&safe, p, size, TEXT_ONE_LINE);
-	require(check_clean(&safe, true) == text_width(p, size));
+	HOLDS(check_clean(&safe, true) == text_width(p, size));
 	check_same(&safe, TEXT_ONE_LINE);
 	n = text_safe_array(array, sizeof(array), p, size);
-	require(n < sizeof(array) && array[n] == '\0' && n <= safe.n);
-	require(memcmp(array, safe.p, n) == 0);
+	HOLDS(n < sizeof(array) && array[n] == '\0' && n <= safe.n);
+	HOLDS(memcmp(array, safe.p, n) == 0);
 	for (cols = 0; cols < 5; cols++)
 		check_fit(p, size, cols * cols);
 	check_fit(p, size, 1 << 30);
