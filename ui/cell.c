@@ -246,8 +246,9 @@ const char *glyph_bytes(enum glyph g, bool ascii)
 void row_glyph(struct rowbuf *rb, enum role role, enum glyph g)
 {
 	const char *s = glyph_bytes(g, rb->ascii);
+	int none = 0;
 
-	row_text(rb, role, s, strlen(s));
+	row_span(rb, role, s, strlen(s), &none);
 }
 
 void row_pad(struct rowbuf *rb, enum role role)

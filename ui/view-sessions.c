@@ -268,7 +268,7 @@ static void sessions_header(struct view *v, struct rowbuf *out)
 	row_pad(out, ROLE_TITLE);
 	row_clip(out, out->width);
 	if (out->n + width <= out->width)
-		row_str(out, ROLE_TITLE, right);
+		row_printf(out, ROLE_TITLE, "%s", right);
 }
 
 static void sessions_position(const struct view *v, struct buf *out)
