@@ -134,8 +134,8 @@ void row_text(struct rowbuf *rb, enum role role, const char *p, size_t n)
 			c.bytes[0] = ' ';
 			c.n = 1;
 			c.width = 1;
-			if (rb->n >= rb->clip && n == 0)
-				return; /* nothing but a space is lost */
+			if (rb->n >= rb->clip)
+				continue; /* a lost space is no cut */
 		} else {
 			after_white = false;
 		}

@@ -154,7 +154,7 @@ static void draw_state(const struct session_row *row, struct rowbuf *out)
 		row_lit(out, ROLE_DIM, " read-only");
 }
 
-static void draw_counts(const struct session_row *row, struct rowbuf *out)
+static void draw_counts(const struct session_row *row, bool with_branches, struct rowbuf *out)
 {
 	char text[48], count[32];
 
@@ -165,6 +165,8 @@ static void draw_counts(const struct session_row *row, struct rowbuf *out)
 		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? "entry  " : "entries");
 		row_field_right(out, ROLE_DIM, text, strlen(text), 15);
 	}
+	if (!with_branches)
+		return;
 	if (row->state == ROW_LOADED && row->branches > 1)
 		snprintf(text, sizeof(text), "%u branches", row->branches);
 	else
@@ -189,12 +191,30 @@ static void draw_title(const struct session_row *row, struct rowbuf *out)
 	}
 }
 
+/* Counts, size and state, in columns of their own where there is room. */
+static void draw_right(const struct session_row *row, int room, struct rowbuf *out)
+{
+	bool is_wide = room >= 88;
+	char size[16];
+
+	row_start(out, is_wide ? 54 : room >= 20 ? room / 2 : 0, false);
+	if (row->state == ROW_UNREADABLE)
+		return; /* the reason needs the line */
+	if (room >= 56)
+		draw_counts(row, is_wide, out);
+	size_human(row->size, size);
+	if (room >= 40)
+		row_field_right(out, ROLE_DIM, size, strlen(size), 8);
+	draw_state(row, out);
+	if (is_wide)
+		row_pad(out, ROLE_NORMAL);
+}
+
 static void draw_session(struct view *v, const struct session_line *l, struct rowbuf *out)
 {
 	const struct session_row *row = store_row(v->ui->store, l->row);
-	int clip = out->clip, right_cols = 0, room;
 	struct rowbuf right = { 0 };
-	char size[16];
+	int clip = out->clip;
 
 	draw_age(row, out);
 	row_spaces(out, ROLE_NORMAL, 1);
@@ -207,26 +227,8 @@ static void draw_session(struct view *v, const struct session_line *l, struct ro
 	}
 	if (l->is_folded)
 		row_printf(out, ROLE_DIM, "[+%zu] ", l->count);
-	room = row_left(out);
-	row_start(&right, room, out->ascii);
-	if (row->state != ROW_UNREADABLE) {
-		if (room >= 70)
-			draw_counts(row, &right);
-		size_human(row->size, size);
-		if (room >= 40)
-			row_field_right(&right, ROLE_DIM, size, strlen(size), 8);
-	}
-	right_cols = right.n;
-	if (room >= 70) { /* a column of its own, so that sizes stand below each other */
-		draw_state(row, &right);
-		right_cols = right.n < right_cols + 14 ? right_cols + 14 : right.n;
-	} else if (room >= 20) {
-		draw_state(row, &right);
-		right_cols = right.n;
-	}
-	if (row->state == ROW_UNREADABLE || right_cols > room - 8)
-		right_cols = row->state == ROW_UNREADABLE ? 0 : room / 2;
-	row_clip(out, clip - right_cols);
+	draw_right(row, row_left(out), &right);
+	row_clip(out, clip - right.n);
 	draw_title(row, out);
 	row_pad(out, ROLE_NORMAL);
 	row_clip(out, clip);
