@@ -192,18 +192,18 @@ static void draw_title(const struct session_row *row, struct rowbuf *out)
 }
 
 /* Counts, size and state, in columns of their own where there is room. */
-static void draw_right(const struct session_row *row, int room, struct rowbuf *out)
+static void draw_right(const struct session_row *row, int cols, struct rowbuf *out)
 {
-	bool is_wide = room >= 88;
+	bool is_wide = cols >= 96;
 	char size[16];
 
-	row_start(out, is_wide ? 54 : room >= 20 ? room / 2 : 0, false);
+	row_start(out, is_wide ? 54 : cols >= 28 ? cols / 2 - 4 : 0, false);
 	if (row->state == ROW_UNREADABLE)
 		return; /* the reason needs the line */
-	if (room >= 56)
+	if (cols >= 64)
 		draw_counts(row, is_wide, out);
 	size_human(row->size, size);
-	if (room >= 40)
+	if (cols >= 48)
 		row_field_right(out, ROLE_DIM, size, strlen(size), 8);
 	draw_state(row, out);
 	if (is_wide)
@@ -214,7 +214,7 @@ static void draw_session(struct view *v, const struct session_line *l, struct ro
 {
 	const struct session_row *row = store_row(v->ui->store, l->row);
 	struct rowbuf right = { 0 };
-	int clip = out->clip;
+	int clip = out->clip, cols = row_left(out);
 
 	draw_age(row, out);
 	row_spaces(out, ROLE_NORMAL, 1);
@@ -223,11 +223,13 @@ static void draw_session(struct view *v, const struct session_line *l, struct ro
 		row_glyph(out, ROLE_BORDER, GLYPH_LAST);
 		row_lit(out, ROLE_OFF_BRANCH, "fork ");
 	} else if (row->parent_id) {
-		row_lit(out, ROLE_OFF_BRANCH, "fork (parent missing) ");
+		row_str(out, ROLE_OFF_BRANCH, l->is_lone ? "fork (parent missing) " : "fork ");
 	}
 	if (l->is_folded)
 		row_printf(out, ROLE_DIM, "[+%zu] ", l->count);
-	draw_right(row, row_left(out), &right);
+	draw_right(row, cols, &right);
+	if (right.n > row_left(out) - 8)
+		right.n = 0; /* deep below its parent on a narrow screen */
 	row_clip(out, clip - right.n);
 	draw_title(row, out);
 	row_pad(out, ROLE_NORMAL);
@@ -290,6 +292,13 @@ static const char *sessions_progress(const struct view *v, uint64_t *done, uint6
 {
 	store_progress(v->ui->store, done, all);
 	return "reading";
+}
+
+static const char *sessions_empty(const struct view *v)
+{
+	if (of(v)->rows.filter)
+		return "no session has these words (Esc shows all)";
+	return v->busy ? "reading" : "no sessions";
 }
 
 static void preview_line(struct page *p, enum role role, const char *who, const char *text)
@@ -381,6 +390,7 @@ const struct view_ops view_sessions = {
 	.line_id = sessions_line_id,
 	.line_of = sessions_line_of,
 	.home = sessions_home,
+	.empty = sessions_empty,
 	.fill_pane = sessions_pane,
 	.state = sessions_state,
 	.changed = sessions_changed,

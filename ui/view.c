@@ -254,6 +254,8 @@ static void draw_list_row(struct view *v, const struct rect *r, int y, struct ro
 		if (is_cursor)
 			row_set_under(rb, r->x, rb->n, v->pane_focus ? UNDER_IDLE : UNDER_CURSOR);
 	}
+	if (y == r->y && view_count(v) == 0 && v->ops->empty)
+		row_printf(rb, ROLE_DIM, "  %s", v->ops->empty(v));
 	row_pad(rb, ROLE_NORMAL);
 }
 
