@@ -159,6 +159,14 @@ json_doc *json_problem(const struct problem *p);
 json_doc *json_entry(struct cmd *c, uint32_t entry);
 /* json_entry with children, metadata and content parts. */
 json_doc *json_entry_whole(struct cmd *c, uint32_t entry);
+/* A list whose items are printed as they come. A failure ends it early: the status tells. */
+struct json_list {
+	size_t n;
+	struct buf text;
+};
+void json_list_begin(struct json_list *list);
+void json_list_add(struct cmd *c, struct json_list *list, json_doc *doc_take);
+int json_list_end(struct cmd *c, struct json_list *list, int status);
 /* Prints the document and a newline, or the failure that building it met. Takes doc. */
 int json_print(struct cmd *c, json_doc *doc, int status);
 

@@ -116,6 +116,12 @@ void out_puts(struct out *o, const char *s)
 	out_text(o, s, strlen(s));
 }
 
+void out_own(struct out *o, const char *literal)
+{
+	buf_adds(&o->buf, literal);
+	flush_full(o);
+}
+
 void out_printf(struct out *o, const char *fmt, ...)
 {
 	va_list ap;
