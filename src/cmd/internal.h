@@ -96,7 +96,6 @@ int help_run(struct cmd *c);
 
 /* Says c->err on stderr and turns it into a status. */
 int cmd_fail(struct cmd *c);
-int cmd_fail_err(const struct err *err);
 /* The store with the roots of this run added; STATUS_DONE or what to return. */
 int cmd_store(struct cmd *c);
 /* The store with the paths of the arguments added; without arguments the roots. */
