@@ -1,7 +1,8 @@
 /*
  * editor.c - the temporary file, the editor on it, and reading texts that the
- * user wrote; no session's file is touched here. The temporary file is private (0600). No session text reaches the
- * shell: it sees the user's own $VISUAL or $EDITOR and the name of the file.
+ * user wrote; no session's file is touched here. The temporary file is private
+ * (0600). No session text reaches the shell: it sees the user's own $VISUAL or
+ * $EDITOR and the name of the file.
  */
 #include "config.h"
 

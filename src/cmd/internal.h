@@ -80,6 +80,7 @@ struct cmd {
 /* ---- opts.c ---- */
 
 extern const struct cmd_option common_options[]; /* of every command */
+extern const struct cmd_option main_options[];   /* only before the command */
 extern const struct cmd_option json_option[], dry_run_option[];
 /* Fills c from argv; false: wrong, said on stderr. Permutes argv. */
 bool opts_parse(struct cmd *c, int argc, char **argv);
