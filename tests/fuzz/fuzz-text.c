@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/safe.h"
 
 #include <locale.h>
 #include <string.h>
@@ -13,33 +14,12 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-/* The list stands here a second time on purpose: it is the promise, not the code. */
-static bool is_forbidden(uint32_t cp, bool one_line)
-{
-	if (cp == '\n' || cp == '\t')
-		return one_line;
-	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || cp == 0x200b ||
-		cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
-		(cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff || (cp >= 0xe0000 && cp <= 0xe007f);
-}
-
-static void check_safe(const struct buf *b, bool one_line)
-{
-	for (size_t at = 0; at < b->n;) {
-		uint32_t cp;
-
-		at += utf8_decode(b->p + at, b->n - at, &cp);
-		HOLDS(cp != UTF8_BAD);
-		HOLDS(!is_forbidden(cp, one_line));
-	}
-}
-
 static void check_twice(const char *p, size_t n, unsigned flags)
 {
 	struct buf once = { 0 }, twice = { 0 };
 
 	text_safe(&once, p, n, flags);
-	check_safe(&once, flags & TEXT_ONE_LINE);
+	check_safe(once.p, once.n, flags & TEXT_ONE_LINE);
 	text_safe(&twice, once.n ? once.p : "", once.n, flags);
 	HOLDS(once.n == twice.n && (once.n == 0 || memcmp(once.p, twice.p, once.n) == 0));
 	buf_release(&once);
