@@ -81,13 +81,13 @@ int doc_check(struct str text, struct err *err)
 /* Behind the closing quote of the string at i. */
 static size_t string_end(struct str text, size_t i)
 {
-	for (i++; text.p[i] != '"'; i++) {
+	i++;
+	for (;;) {
 		i += bytes_quote_or_backslash(text.p + i, text.n - i);
 		if (text.p[i] == '"')
-			break;
-		i++; /* the backslash; the loop steps over what it escapes */
+			return i + 1;
+		i += 2; /* the backslash and what it escapes */
 	}
-	return i + 1;
 }
 
 /* The string at i; the place behind it. */

@@ -276,13 +276,15 @@ static const char *skip_value(const char *p, const char *end)
 
 void json_iter_init(struct json_iter *it, struct str raw)
 {
-	const char *p = raw.p, *end = raw.p + raw.n;
+	const char *p, *end;
 
-	*it = (struct json_iter){ 0 };
-	if (raw.n)
-		p = skip_space(p, end);
+	*it = (struct json_iter){ .p = raw.p, .end = raw.p };
+	if (raw.n == 0)
+		return;
+	end = raw.p + raw.n;
+	p = skip_space(raw.p, end);
 	it->p = it->end = end;
-	if (raw.n == 0 || p == end || (*p != '{' && *p != '['))
+	if (p == end || (*p != '{' && *p != '['))
 		return;
 	it->is_object = *p == '{';
 	it->p = p + 1;

@@ -109,7 +109,10 @@ struct change {
  * run only the name is chosen.
  */
 int aside_make(const struct log *log, struct change *ch, struct err *err);
-/* Put the file back as it was before `ch`. Failing that the log is broken, and `why` says so. */
-void change_undo(struct log *log, const struct change *ch, struct err *why);
+/*
+ * Put the file back as it was before `ch`. `why` holds the reason. 0, or
+ * ERR_BROKEN: the log is of no more use, and `why` says both.
+ */
+int change_undo(struct log *log, const struct change *ch, struct err *why);
 
 #endif

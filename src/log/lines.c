@@ -191,12 +191,12 @@ int line_next(struct line_scan *ls, const struct log_reader *r, struct log_line 
 
 	for (;;) {
 		size_t have = ls->n - ls->pos, before = have;
-		const char *start = ls->win + ls->pos, *nl = NULL;
+		const char *nl = NULL;
 
 		if (have > scanned)
-			nl = memchr(start + scanned, '\n', have - scanned);
+			nl = memchr(ls->win + ls->pos + scanned, '\n', have - scanned);
 		if (nl)
-			return give(ls, line, (size_t)(nl - start), true);
+			return give(ls, line, (size_t)(nl - (ls->win + ls->pos)), true);
 		scanned = have;
 		if (ls->win_off + ls->n >= end)
 			return have ? give(ls, line, have, false) : 0;

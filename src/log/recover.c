@@ -206,12 +206,12 @@ static int put_back(struct log *log, const struct change *ch, struct err *err)
 	return 0;
 }
 
-void change_undo(struct log *log, const struct change *ch, struct err *why)
+int change_undo(struct log *log, const struct change *ch, struct err *why)
 {
 	struct err cause = *why, back = { 0 };
 
 	if (put_back(log, ch, &back) == 0)
-		return;
+		return 0;
 	log->is_broken = true;
 	err_clear(why);
 	/* Names first: whatever is too long for the text, they stay in it. */
@@ -219,4 +219,5 @@ void change_undo(struct log *log, const struct change *ch, struct err *why)
 		path_base(log->path), ch->has_cut ? ", its cut bytes are in " : "",
 		ch->has_cut ? path_base(ch->aside) : "", cause.text, back.text);
 	why->sys = cause.sys;
+	return ERR_BROKEN;
 }

@@ -7,8 +7,6 @@
 
 #include "log/internal.h"
 
-#include <string.h>
-
 int log_take_back(struct log *log, const struct log_append_info *info, struct err *err)
 {
 	struct change ch = { .aside_fd = -1 };
@@ -24,6 +22,10 @@ int log_take_back(struct log *log, const struct log_append_info *info, struct er
 		return err_set(err, ERR_USAGE, "%s has no such append", log->path);
 	ch.base = ch.old_size = info->off;
 	ch.added = info->id.size - info->off;
-	change_undo(log, &ch, &why);
-	return why.code ? io_err(err, &why) : 0;
+	err_set(&why, ERR_CANCELLED, "an append is taken back");
+	if (change_undo(log, &ch, &why) < 0)
+		return io_err(err, &why);
+	if (log->id.size == 0) /* log_close removes it if this handle made it */
+		log->has_appended = false;
+	return 0;
 }

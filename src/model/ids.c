@@ -87,6 +87,7 @@ static void table_grow(struct session *s)
 	/* The old slots are not needed: entries are put in again in the order they came. */
 	free(s->hash);
 	s->hash = xmalloc(s->hash_cap * sizeof(*s->hash));
+	memory_large_pages(s->hash, s->hash_cap * sizeof(*s->hash));
 	memset(s->hash, 0xff, s->hash_cap * sizeof(*s->hash));
 	for (uint32_t i = 0; i < s->n; i++)
 		table_put(s, i);
@@ -108,6 +109,12 @@ uint32_t ids_next(const struct session *s, uint64_t hash, size_t *pos)
 		if ((slot & ~index_mask) == tag && s->entries[slot & index_mask].idhash == hash)
 			return slot & index_mask;
 	}
+}
+
+void ids_prefetch(const struct session *s, uint64_t hash)
+{
+	if (s->hash_cap)
+		__builtin_prefetch(&s->hash[hash & (s->hash_cap - 1)], 1);
 }
 
 /* Called before s->n counts the entry. */

@@ -26,6 +26,13 @@ void ids_insert(struct session *s, uint32_t entry);
 /* Only the entry that was inserted last may be removed. */
 void ids_remove(struct session *s, uint32_t entry);
 
+void ids_prefetch(const struct session *s, uint64_t hash);
+
+/* ---- memory.c ---- */
+
+/* Asks the system for large pages where a table has grown to some megabytes: far fewer faults. */
+void memory_large_pages(void *p, size_t n);
+
 /* ---- session.c ---- */
 
 void session_unlinked_add(struct session *s, uint32_t entry, uint64_t hash);

@@ -121,6 +121,24 @@ static bool id_fits(const struct entry_in *in)
 	return !(in->flags & ENTRY_ID_SLOW) && in->id.n <= UINT8_MAX && in->id_off <= UINT16_MAX;
 }
 
+static struct entry *room_for_entry(struct session *s)
+{
+	size_t before = s->cap;
+
+	s->entries = xgrow(s->entries, &s->cap, (size_t)s->n + 1, sizeof(*s->entries));
+	if (s->cap != before)
+		memory_large_pages(s->entries, s->cap * sizeof(*s->entries));
+	return &s->entries[s->n];
+}
+
+uint64_t session_expect(const struct session *s, struct str id)
+{
+	uint64_t hash = session_hash(s, id.p, id.n);
+
+	ids_prefetch(s, hash);
+	return hash;
+}
+
 uint32_t session_add(struct session *s, const struct entry_in *in)
 {
 	uint64_t parent_hash = 0;
@@ -129,11 +147,10 @@ uint32_t session_add(struct session *s, const struct entry_in *in)
 
 	if (s->n >= SESSION_MAX_ENTRIES)
 		return ENTRY_NONE;
-	s->entries = xgrow(s->entries, &s->cap, (size_t)s->n + 1, sizeof(*s->entries));
-	e = &s->entries[entry];
+	e = room_for_entry(s);
 	*e = (struct entry){ .off = in->off,
 		.len = in->len,
-		.idhash = session_hash(s, in->id.p, in->id.n),
+		.idhash = in->idhash ? in->idhash : session_hash(s, in->id.p, in->id.n),
 		.time = in->time,
 		.parent = ENTRY_NONE,
 		.first_child = ENTRY_NONE,

@@ -169,8 +169,15 @@ struct entry_in {
 	enum entry_kind kind;
 	unsigned flags;
 	uint16_t spare;
+	uint64_t idhash;           /* what session_expect said, or 0 */
 };
 
+/*
+ * An id that will be added soon: its hash, and the table is brought near. A
+ * load that holds each entry back until the next line has been read does not
+ * wait for memory.
+ */
+uint64_t session_expect(const struct session *s, struct str id);
 /*
  * Adds at the end; the new index, or ENTRY_NONE when an earlier entry has the
  * id (the caller reports it) or the session is full. A parent that is not

@@ -20,7 +20,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-	MAX_INPUT = 1 << 20,
+	INPUT_CAP = 1 << 20,
 	CUTS = 64,    /* most lengths tried of one file */
 	CHANGES = 192 /* bytes changed of one file, one at a time */
 };
@@ -76,7 +76,7 @@ static void run_variants(uint8_t *p, size_t n, unsigned times)
 static int run_file(const char *path, unsigned times)
 {
 	FILE *f = fopen(path, "rb");
-	uint8_t *p = malloc(MAX_INPUT);
+	uint8_t *p = malloc(INPUT_CAP);
 	size_t n;
 
 	if (!f || !p) {
@@ -86,7 +86,7 @@ static int run_file(const char *path, unsigned times)
 			fclose(f);
 		return -1;
 	}
-	n = fread(p, 1, MAX_INPUT, f);
+	n = fread(p, 1, INPUT_CAP, f);
 	fclose(f);
 	run_one(p, n);
 	if (times)

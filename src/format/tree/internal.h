@@ -26,7 +26,7 @@ struct tree_src {
 	uint64_t tail_line;        /* its number */
 	bool must_rewind;          /* and the file grew: take it again */
 	bool was_complete;
-	uint32_t known;            /* entries from here on came after the first load */
+	uint64_t first_load;       /* what the first load saw; entries behind it are new */
 	bool is_stale;             /* the bytes behind the descriptor are others now */
 
 	char *window;              /* of the last small read: rows on a screen are neighbours */

@@ -31,9 +31,17 @@ struct piece {
 	bool ended;
 };
 
-/* Texts of one entry that had escapes, decoded. */
-struct decoded {
-	struct buf id, parent, role;
+/*
+ * The entry that was read last is held back until the next one has been read:
+ * meanwhile the memory that it needs comes near (session_expect). Its texts
+ * are copies, for the line that they came from is gone by then.
+ */
+struct loader {
+	struct session *s;
+	struct buf id, parent, role; /* of the entry being read, where they have escapes */
+	bool is_held;
+	struct entry_in held;
+	struct buf held_id, held_parent, held_role;
 };
 
 /* ---- one entry ---- */
@@ -115,8 +123,8 @@ static bool read_metadata(struct str raw, struct entry_in *in, bool is_root)
 }
 
 /* Takes the fields of an object; NULL, or what is wrong with them. */
-static const char *read_fields(const char *p, const struct json_scan *scan, struct decoded *room,
-	struct entry_in *in)
+static const char *read_fields(const char *p, const struct json_scan *scan, struct loader *ld,
+	struct entry_in *in, struct str *role)
 {
 	const struct json_field *f = scan->field;
 	size_t content_at = f[KEY_CONTENT].off - scan->start;
@@ -138,13 +146,14 @@ static const char *read_fields(const char *p, const struct json_scan *scan, stru
 	if (f[KEY_METADATA].type > JSON_NULL && f[KEY_METADATA].type != JSON_OBJECT)
 		return "its metadata is not an object";
 
-	in->id = field_text(p, &f[KEY_ID], &room->id);
+	in->id = field_text(p, &f[KEY_ID], &ld->id);
 	in->id_off = (uint32_t)(f[KEY_ID].off + 1 - scan->start);
 	if (f[KEY_ID].escaped)
 		in->flags |= ENTRY_ID_SLOW;
 	if (f[KEY_PARENT].type == JSON_STRING)
-		in->parent = field_text(p, &f[KEY_PARENT], &room->parent);
-	in->kind = kind_of_role(field_text(p, &f[KEY_ROLE], &room->role));
+		in->parent = field_text(p, &f[KEY_PARENT], &ld->parent);
+	*role = field_text(p, &f[KEY_ROLE], &ld->role);
+	in->kind = kind_of_role(*role);
 	if (in->kind == KIND_TOOL_RESULT && is_failure(p, &f[KEY_CONTENT]))
 		in->flags |= ENTRY_FAILED;
 	in->spare = content_at <= UINT16_MAX ? (uint16_t)content_at : 0;
@@ -154,60 +163,101 @@ static const char *read_fields(const char *p, const struct json_scan *scan, stru
 	return NULL;
 }
 
-static void report_role(struct session *s, const struct piece *at, const struct entry_in *in,
-	uint32_t entry, struct str role)
+static void report_role(struct session *s, const struct entry_in *in, uint32_t entry,
+	struct str role)
 {
 	struct buf safe = { 0 };
 	size_t shown = role.n > ROLE_SHOWN ? utf8_cut(role.p, ROLE_SHOWN) : role.n;
 
 	text_safe(&safe, role.p, shown, TEXT_ONE_LINE);
-	problem_add(&s->problems, &s->arena, "unknown-role", at->number, in->off, in->len, entry,
+	problem_add(&s->problems, &s->arena, "unknown-role", in->line, in->off, in->len, entry,
 		"the role \"%s%s\" is none of SYSTEM, USER, ASSISTANT, TOOL_RESULT",
 		safe.p ? safe.p : "", shown < role.n ? "~" : "");
 	buf_release(&safe);
 }
 
-static void report_left_out(struct session *s, const struct piece *at, const struct entry_in *in)
+static void report_left_out(struct session *s, const struct entry_in *in)
 {
 	uint32_t first;
 
 	if (s->n >= SESSION_MAX_ENTRIES) {
-		problem_add(&s->problems, &s->arena, "bad-entry", at->number, in->off, in->len,
-			ENTRY_NONE, "the session has more entries than bough can count");
+		problem_add(&s->problems, &s->arena, "bad-entry", in->line, in->off, in->len, ENTRY_NONE,
+			"the session has more entries than bough can count");
 		return;
 	}
 	first = s->problems.n < PROBLEM_MAX ? session_find(s, in->id) : ENTRY_NONE;
-	problem_add(&s->problems, &s->arena, "duplicate-id", at->number, in->off, in->len, first,
+	problem_add(&s->problems, &s->arena, "duplicate-id", in->line, in->off, in->len, first,
 		"the entry on line %" PRIu64 " has the same id; this one is left out",
 		first == ENTRY_NONE ? 0 : session_line(s, first));
 }
 
-/* The object that `scan` found at p, which stands at `base` in the file. */
-static void take_object(struct session *s, const struct piece *at, const char *p, uint64_t base,
-	const struct json_scan *scan, struct decoded *room, unsigned flags)
+static void add_held(struct loader *ld)
 {
+	struct session *s = ld->s;
 	struct tree_src *src = s->src;
+	uint32_t entry;
+
+	if (!ld->is_held)
+		return;
+	ld->is_held = false;
+	if (src->was_complete && ld->held.off >= src->first_load)
+		ld->held.flags |= ENTRY_NEW;
+	entry = session_add(s, &ld->held);
+	if (entry == ENTRY_NONE)
+		report_left_out(s, &ld->held);
+	else if (ld->held.kind == KIND_UNKNOWN)
+		report_role(s, &ld->held, entry, (struct str){ ld->held_role.p, ld->held_role.n });
+}
+
+static struct str copy_text(struct buf *to, struct str text)
+{
+	buf_clear(to);
+	buf_addstr(to, text);
+	return (struct str){ to->p ? to->p : "", to->n };
+}
+
+static void hold(struct loader *ld, const struct entry_in *in, struct str role)
+{
+	add_held(ld);
+	ld->held = *in;
+	ld->held.id = copy_text(&ld->held_id, in->id);
+	if (in->parent.p)
+		ld->held.parent = copy_text(&ld->held_parent, in->parent);
+	if (in->kind == KIND_UNKNOWN)
+		copy_text(&ld->held_role, role);
+	ld->held.idhash = session_expect(ld->s, ld->held.id);
+	ld->is_held = true;
+}
+
+static void loader_release(struct loader *ld)
+{
+	buf_release(&ld->id);
+	buf_release(&ld->parent);
+	buf_release(&ld->role);
+	buf_release(&ld->held_id);
+	buf_release(&ld->held_parent);
+	buf_release(&ld->held_role);
+}
+
+/* The object that `scan` found at p, which stands at `base` in the file. */
+static void take_object(struct loader *ld, const struct piece *at, const char *p, uint64_t base,
+	const struct json_scan *scan, unsigned flags)
+{
 	struct entry_in in = { .off = base + scan->start,
 		.line = at->number,
 		.len = (uint32_t)(scan->end - scan->start),
 		.flags = flags };
-	const char *wrong = read_fields(p, scan, room, &in);
-	uint32_t entry;
+	struct str role = { 0 };
+	const char *wrong = read_fields(p, scan, ld, &in, &role);
 
 	if (wrong) {
-		problem_add(&s->problems, &s->arena, "bad-entry", at->number, in.off, in.len,
+		problem_add(&ld->s->problems, &ld->s->arena, "bad-entry", at->number, in.off, in.len,
 			ENTRY_NONE, "this object is not an entry: %s", wrong);
 		return;
 	}
 	if (in.kind == KIND_UNKNOWN)
 		in.flags |= ENTRY_DAMAGED;
-	if (src->was_complete && s->n >= src->known)
-		in.flags |= ENTRY_NEW;
-	entry = session_add(s, &in);
-	if (entry == ENTRY_NONE)
-		report_left_out(s, at, &in);
-	else if (in.kind == KIND_UNKNOWN)
-		report_role(s, at, &in, entry, field_text(p, &scan->field[KEY_ROLE], &room->role));
+	hold(ld, &in, role);
 }
 
 /* ---- one line ---- */
@@ -244,9 +294,9 @@ static void survey_line(const struct piece *at, struct survey *sv)
 	}
 }
 
-static void take_objects(struct session *s, const struct piece *at, const struct survey *sv,
-	struct decoded *room)
+static void take_objects(struct loader *ld, const struct piece *at, const struct survey *sv)
 {
+	struct session *s = ld->s;
 	struct json_scan scan;
 	size_t pos = 0;
 
@@ -256,20 +306,21 @@ static void take_objects(struct session *s, const struct piece *at, const struct
 			sv->count);
 	for (size_t i = 0; i < sv->count; i++) {
 		json_scan(at->p + pos, at->n - pos, tree_keys, KEY_COUNT, &scan);
-		take_object(s, at, at->p + pos, at->off + pos, &scan, room,
+		take_object(ld, at, at->p + pos, at->off + pos, &scan,
 			sv->count > 1 ? ENTRY_DAMAGED : 0);
 		pos += scan.end;
 	}
 }
 
 /* A line that is not just one object. Returns how many of its bytes are committed. */
-static size_t take_odd_line(struct session *s, const struct piece *at, struct decoded *room)
+static size_t take_odd_line(struct loader *ld, const struct piece *at)
 {
+	struct session *s = ld->s;
 	struct survey sv;
 
 	survey_line(at, &sv);
 	if (sv.is_all) {
-		take_objects(s, at, &sv, room);
+		take_objects(ld, at, &sv);
 		return at->n;
 	}
 	if (at->ended) {
@@ -277,7 +328,7 @@ static size_t take_odd_line(struct session *s, const struct piece *at, struct de
 			"not one JSON object: %s at byte %zu", sv.reason, sv.error_at + 1);
 		return at->n;
 	}
-	take_objects(s, at, &sv, room);
+	take_objects(ld, at, &sv);
 	problem_add(&s->problems, &s->arena, "torn-tail", at->number, at->off + sv.end, at->n - sv.end,
 		ENTRY_NONE, "%zu bytes after the last complete entry: %s at byte %zu", at->n - sv.end,
 		sv.reason, sv.error_at - sv.end + 1);
@@ -285,7 +336,7 @@ static size_t take_odd_line(struct session *s, const struct piece *at, struct de
 	return sv.end;
 }
 
-static size_t take_piece(struct session *s, const struct piece *at, struct decoded *room)
+static size_t take_piece(struct loader *ld, const struct piece *at)
 {
 	struct json_scan scan;
 
@@ -295,16 +346,17 @@ static size_t take_piece(struct session *s, const struct piece *at, struct decod
 	case JSON_OK:
 		if (!is_blank(at->p + scan.end, at->n - scan.end))
 			break;
-		take_object(s, at, at->p, at->off, &scan, room, 0);
+		take_object(ld, at, at->p, at->off, &scan, 0);
 		return at->n;
 	default:
 		break;
 	}
-	return take_odd_line(s, at, room);
+	return take_odd_line(ld, at);
 }
 
-static void take_line(struct session *s, const struct log_line *line, struct decoded *room)
+static void take_line(struct loader *ld, const struct log_line *line)
 {
+	struct session *s = ld->s;
 	struct piece at = { line->p, line->n, line->off, line->number, line->ended };
 	size_t committed = line->n;
 
@@ -319,7 +371,7 @@ static void take_line(struct session *s, const struct log_line *line, struct dec
 			at.n -= 3;
 			at.off += 3;
 		}
-		committed = (size_t)(at.off - line->off) + take_piece(s, &at, room);
+		committed = (size_t)(at.off - line->off) + take_piece(ld, &at);
 	}
 	s->committed = line->off + committed + line->ended;
 	s->size = line->off + line->n + line->ended;
@@ -336,21 +388,22 @@ static void finish(struct session *s)
 	s->is_complete = true;
 	if (!src->was_complete) {
 		src->was_complete = true;
-		src->known = s->n;
+		src->first_load = s->committed;
 	}
 }
 
 /* A line without its newline can only be the last; remember how it was before. */
-static void note_place(struct session *s, const struct log_line *line)
+static void note_place(struct loader *ld, const struct log_line *line)
 {
-	struct tree_src *src = s->src;
+	struct tree_src *src = ld->s->src;
 
 	if (line->ended) {
 		src->next_off = line->off + line->n + 1;
 		src->next_line = line->number + 1;
 		return;
 	}
-	session_mark(s, line->off, &src->tail);
+	add_held(ld);
+	session_mark(ld->s, line->off, &src->tail);
 	src->tail_line = line->number;
 	src->has_tail = true;
 }
@@ -367,17 +420,14 @@ static void rewind_tail(struct session *s)
 static int take_lines(struct session *s, uint64_t deadline, struct err *err)
 {
 	struct tree_src *src = s->src;
-	struct decoded room = { 0 };
+	struct loader ld = { .s = s };
 	struct log_line line;
 	size_t lines = 0, bytes = 0;
 	int rc;
 
 	while ((rc = log_next_line(src->reader, &line, err)) == 1) {
-		note_place(s, &line);
-		take_line(s, &line, &room);
-		/* A line that was taken before may have turned out to hold less. */
-		if (src->was_complete && s->n < src->known && lines == 0)
-			src->known = s->n;
+		note_place(&ld, &line);
+		take_line(&ld, &line);
 		bytes += line.n;
 		if (++lines % CLOCK_LINES && bytes < CLOCK_BYTES)
 			continue;
@@ -385,9 +435,8 @@ static int take_lines(struct session *s, uint64_t deadline, struct err *err)
 		if (clock_mono_us() >= deadline)
 			break;
 	}
-	buf_release(&room.id);
-	buf_release(&room.parent);
-	buf_release(&room.role);
+	add_held(&ld);
+	loader_release(&ld);
 	return rc;
 }
 
