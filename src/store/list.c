@@ -249,6 +249,12 @@ int list_scan(struct store *st)
 	return 0;
 }
 
+void store_scan(struct store *st)
+{
+	while (list_scan(st))
+		;
+}
+
 void store_rescan(struct store *st)
 {
 	st->generation++;
