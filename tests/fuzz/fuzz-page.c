@@ -80,7 +80,7 @@ static void check_page(const struct page *p)
 			HOLDS(span->off + (size_t)span->n <= p->text.n);
 			HOLDS(span->role < ROLE_COUNT);
 			HOLDS(span->width == width_of(p->text.p + span->off, span->n));
-			check_safe(p->text.p + span->off, span->n, true);
+			check_safe(p->text.p + span->off, span->n);
 			width += span->width;
 		}
 		HOLDS(width == line->width);
