@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "cmd/bench.h"
 #include "cmd/cmd.h"
 
-enum { OPT_ASCII = 256, OPT_COLOR, OPT_VERSION, OPT_DUMP };
+enum { OPT_ASCII = 256, OPT_COLOR, OPT_VERSION, OPT_DUMP, OPT_BENCH };
 
 static const struct option options[] = {
 	{ .name = "root", .has_arg = required_argument, .val = 'r' },
@@ -23,6 +24,7 @@ static const struct option options[] = {
 	{ .name = "help", .has_arg = no_argument, .val = 'h' },
 	{ .name = "version", .has_arg = no_argument, .val = OPT_VERSION },
 	{ .name = "dump-commands", .has_arg = no_argument, .val = OPT_DUMP },
+	{ .name = "bench", .has_arg = no_argument, .val = OPT_BENCH },
 	{ .name = NULL },
 };
 
@@ -69,6 +71,8 @@ static int parse(int argc, char **argv, struct cmd_globals *g, const char **root
 			return version();
 		case OPT_DUMP:
 			return cmd_dump();
+		case OPT_BENCH:
+			return cmd_bench(argc - optind, argv + optind);
 		default:
 			return bad_option(argv, answer);
 		}

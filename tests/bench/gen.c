@@ -35,6 +35,8 @@ struct gen {
 	unsigned in_turn;              /* entries left of the tool rounds of this turn */
 	char *text;                    /* prose to cut contents from */
 	size_t ntext;
+	const char *dir;               /* write `files` sessions there, not one to stdout */
+	uint64_t files;
 };
 
 enum { HUGE_LINE = 4 << 20, TEXT = 1 << 16 };
@@ -229,7 +231,7 @@ static bool parse(struct gen *g, int argc, char **argv)
 	static const char *const shapes[] = { "agent", "chat", "deep", "wide" };
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:b:s:p:u:r:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:b:s:p:u:r:o:c:")) != -1) {
 		switch (opt) {
 		case 'n':
 			g->entries = number(optarg);
@@ -248,6 +250,12 @@ static bool parse(struct gen *g, int argc, char **argv)
 		case 'u':
 			g->huge = (unsigned)number(optarg);
 			break;
+		case 'o':
+			g->dir = optarg;
+			break;
+		case 'c':
+			g->files = number(optarg);
+			break;
 		case 'r':
 			g->state = number(optarg);
 			break;
@@ -255,27 +263,54 @@ static bool parse(struct gen *g, int argc, char **argv)
 			return false;
 		}
 	}
-	return optind == argc && (g->entries || g->bytes);
+	return optind == argc && (g->entries || g->bytes) && !g->dir == !g->files;
+}
+
+static void put_session(struct gen *g)
+{
+	unsigned huge = 0;
+
+	g->count = g->written = g->last = 0;
+	g->in_turn = 0;
+	while (g->entries ? g->count < g->entries : g->written < g->bytes) {
+		put_entry(g);
+		if (huge < g->huge && g->bytes && g->written >= g->bytes / (g->huge + 1) * (huge + 1)) {
+			put_huge(g);
+			huge++;
+		}
+	}
+}
+
+/* Ids repeat from file to file, as in forked sessions; the names do not. */
+static void put_many(struct gen *g)
+{
+	for (uint64_t i = 0; i < g->files; i++) {
+		char path[4096], id[37];
+
+		make_id(UINT32_MAX + i, id);
+		snprintf(path, sizeof(path), "%s/%s.jsonl", g->dir, id);
+		if (!freopen(path, "w", stdout)) {
+			perror(path);
+			exit(1);
+		}
+		put_session(g);
+	}
 }
 
 int main(int argc, char **argv)
 {
 	struct gen g = { .state = 1, .branch = 0.02, .time = 1790000000000 };
-	unsigned huge = 0;
 
 	if (!parse(&g, argc, argv)) {
 		fputs("usage: gen -n ENTRIES | -b BYTES[KMG] [-s agent|chat|deep|wide] [-p BRANCH] "
-			"[-u HUGE-LINES] [-r SEED] >FILE\n", stderr);
+			"[-u HUGE-LINES] [-r SEED] [-o DIR -c FILES]\n", stderr);
 		return 2;
 	}
 	make_text(&g);
-	while (g.entries ? g.count < g.entries : g.written < g.bytes) {
-		put_entry(&g);
-		if (huge < g.huge && g.bytes && g.written >= g.bytes / (g.huge + 1) * (huge + 1)) {
-			put_huge(&g);
-			huge++;
-		}
-	}
+	if (g.dir)
+		put_many(&g);
+	else
+		put_session(&g);
 	free(g.text);
 	return fflush(stdout) ? 1 : 0;
 }
