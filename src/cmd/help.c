@@ -82,6 +82,7 @@ static void help_overview(struct out *o)
 	}
 	out_puts(o, "\nOptions:\n");
 	help_options(o, common_options);
+	out_puts(o, "      --theme=NAME         colours of the browser: dark, light, mono or a .theme file\n");
 	out_puts(o, "      --version            show the version\n");
 	out_puts(o, overview_tail);
 }

@@ -54,7 +54,6 @@ int work_open_as(struct work **out, const struct format *fmt, const char *path, 
 		log_stat(w->sidecar, &w->sidecar_id, NULL);
 	}
 	reflog_init(&w->reflog, path, fmt == &format_tree);
-	w->dir_writable = log_can_write(w->dir, NULL) == 0;
 	*out = w;
 	return 0;
 }
@@ -110,6 +109,12 @@ int work_step(struct work *w, unsigned budget_us, struct err *err)
 		w->is_loaded = true;
 	}
 	return rc;
+}
+
+void work_progress(const struct work *w, uint64_t *done, uint64_t *all)
+{
+	*done = w->s->size;
+	*all = w->fmt->file(w->s)->size;
 }
 
 int work_load(struct work *w, struct err *err)
@@ -340,6 +345,9 @@ int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *
 
 /* ---- asking ---- */
 
+_Static_assert((int)WORK_APPEND == (int)FORMAT_APPEND && (int)WORK_TITLE == (int)FORMAT_TITLE &&
+	(int)WORK_REPAIR == (int)FORMAT_REPAIR, "one set of bits under two names");
+
 bool work_can(const struct work *cw, unsigned what, const char **why)
 {
 	struct work *w = (struct work *)cw; /* the sentence lies in the handle */
@@ -355,7 +363,7 @@ bool work_can(const struct work *cw, unsigned what, const char **why)
 			strerror(errno));
 		return false;
 	}
-	if ((what & FORMAT_TITLE) && !w->dir_writable) {
+	if ((what & FORMAT_TITLE) && log_can_write(w->dir, NULL) < 0) {
 		snprintf(w->why, sizeof(w->why), "the session's folder can not be written");
 		return false;
 	}
@@ -402,7 +410,7 @@ const char *work_state_path(const struct work *w, bool *is_elsewhere)
 	const struct reflog_file *f = w->reflog.file;
 	bool beside = f[REFLOG_BESIDE].path && f[REFLOG_BESIDE].id.exists;
 
-	*is_elsewhere = !f[REFLOG_BESIDE].path || !w->dir_writable;
+	*is_elsewhere = !f[REFLOG_BESIDE].path || log_can_write(w->dir, NULL) < 0;
 	if (f[REFLOG_STATE].id.exists && (!beside || *is_elsewhere))
 		return f[REFLOG_STATE].path;
 	return beside ? f[REFLOG_BESIDE].path : "";
