@@ -40,14 +40,14 @@ int buf_try_reserve(struct buf *b, size_t more)
 	size_t need, cap = b->cap < 64 ? 64 : b->cap;
 	char *p;
 
-	/* One byte beyond for the NUL that always follows. */
-	if (__builtin_add_overflow(b->n, more, &need) || need == SIZE_MAX)
+	/* One byte beyond for the NUL that always follows. No object is over PTRDIFF_MAX. */
+	if (__builtin_add_overflow(b->n, more, &need) || need >= PTRDIFF_MAX)
 		return ERR_NOMEM;
 	need++;
 	if (need <= b->cap)
 		return 0;
 	while (cap < need)
-		cap = cap > SIZE_MAX / 2 ? need : cap * 2;
+		cap *= 2;
 	p = realloc(b->p, cap);
 	if (!p)
 		return ERR_NOMEM;

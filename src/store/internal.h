@@ -7,12 +7,14 @@
 #define BOUGH_STORE_INTERNAL_H
 
 #include "format/format.h"
+#include "json/scan.h"
 #include "log/log.h"
 #include "store/store.h"
 
-/* ---- reflog.c, reflog-write.c ---- */
+/* ---- reflog.c, reflog-apply.c, reflog-write.c ---- */
 
 enum { REFLOG_BESIDE, REFLOG_STATE, REFLOG_PLACES };
+enum { REFLOG_MAX = 64 << 20 }; /* bytes read of one reflog: the newest */
 
 struct reflog_file {
 	char *path;          /* NULL: there is no such place */
@@ -30,6 +32,8 @@ struct reflog_raw {
 };
 
 struct reflog {
+	char *session;               /* its path */
+	char *folder;                /* the state folder, which need not exist; NULL without a home */
 	struct reflog_file file[REFLOG_PLACES];
 	struct arena arena;          /* strings of the lines */
 	struct reflog_line *lines;   /* oldest first */
@@ -44,9 +48,14 @@ struct reflog {
 void reflog_init(struct reflog *r, const char *session_path, bool has_beside);
 void reflog_release(struct reflog *r);
 void reflog_read(struct reflog *r);
-bool reflog_changed(const struct reflog *r);
+bool reflog_changed(struct reflog *r);
+/* Sets the path in the state folder, when that folder exists or is about to be made. */
+void reflog_find_state(struct reflog *r, bool is_to_write);
 /* Tip, labels, problems of the session from the lines that were read. */
 void reflog_apply(struct reflog *r, struct session *s);
+/* Would the format take these bytes as an entry? Nothing else may be appended to a session. */
+enum { ENTRY_ID, ENTRY_PARENT, ENTRY_ROLE, ENTRY_CONTENT, ENTRY_TIME, ENTRY_KEYS };
+bool reflog_entry_is_good(struct str raw, struct json_scan *sc);
 /* The entry of append line i, byte for byte as it was written. */
 int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct err *err);
 
@@ -80,7 +89,6 @@ struct work {
 	struct log_id sidecar_id;
 	struct reflog reflog;
 	bool is_loaded;         /* all read, tip and labels applied */
-	bool dir_writable;
 	struct undo *undo;
 	size_t nundo, undo_cap;
 	char why[300];          /* of work_can */

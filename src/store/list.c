@@ -16,7 +16,7 @@
 #include "format/tree/tree.h"
 
 enum {
-	SCAN_MAX = 256,     /* names in one turn */
+	SCAN_MAX = 1024,    /* names in one turn */
 	LOAD_US = 2000,     /* the least a load gets, so that a tiny budget still ends */
 	LIVE_MS = 60000,
 	FIND_LIST = 8       /* candidates named */
@@ -247,6 +247,12 @@ int list_scan(struct store *st)
 			return 1;
 		}
 	return 0;
+}
+
+void store_scan(struct store *st)
+{
+	while (list_scan(st))
+		;
 }
 
 void store_rescan(struct store *st)

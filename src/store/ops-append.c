@@ -190,7 +190,9 @@ int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct don
 	buf_release(&id);
 	if (rc < 0)
 		return err_hand_over(err, &e);
-	return dry ? 0 : work_sync(w, err);
+	if (!dry) /* done is done: a look that fails now can be taken again */
+		work_sync(w, NULL);
+	return 0;
 }
 
 /* ---- repair ---- */
@@ -298,5 +300,7 @@ int work_repair(struct work *w, bool dry, struct done *d, struct err *err)
 	} while (rc == ERR_CHANGED && ++tries < OPS_TRIES);
 	if (rc < 0)
 		return err_hand_over(err, &e);
-	return dry ? 0 : work_sync(w, err);
+	if (!dry) /* done is done: a look that fails now can be taken again */
+		work_sync(w, NULL);
+	return 0;
 }

@@ -175,13 +175,19 @@ static int publish_session(struct work *w, const struct copy *c, struct err *err
 	return rc;
 }
 
-/* Without its session the sidecar goes, unless the session is there after all. */
+/*
+ * Without its session the sidecar goes, unless the session is there after all.
+ * It may be there although publishing it failed (its name was not synced); one
+ * that somebody else has under that name is not touched.
+ */
 static int remove_sidecar(const struct copy *c, struct err *cause)
 {
 	struct err e = { 0 }, said = *cause;
 	struct log_id id = { 0 };
 
-	if (log_stat(c->path, &id, NULL) == 0 && id.exists)
+	if (cause->code == ERR_EXISTS || (log_stat(c->path, &id, NULL) == 0 && id.exists))
+		return cause->code;
+	if (log_stat(c->sidecar, &id, NULL) == 0 && !id.exists)
 		return cause->code;
 	if (log_unlink(c->sidecar, &e) == 0)
 		return cause->code;
@@ -202,11 +208,10 @@ static int copy_once(struct work *w, const struct fork_spec *spec, bool dry, str
 		rc = copy_records(w, &c, NULL, &d->lines, err);
 	} else {
 		rc = publish_sidecar(w, &c, err);
-		if (rc == 0) {
+		if (rc == 0)
 			rc = publish_session(w, &c, err);
-			if (rc < 0)
-				rc = remove_sidecar(&c, err);
-		}
+		if (rc < 0)
+			rc = remove_sidecar(&c, err);
 	}
 	if (rc == 0) {
 		done_set(d->session, sizeof(d->session), str_of(c.id));

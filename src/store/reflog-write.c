@@ -8,9 +8,7 @@
 #include "store/internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/path.h"
 #include "json/write.h"
 
 void reflog_put_checkout(struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at)
@@ -52,19 +50,16 @@ static bool may_go_elsewhere(const struct err *err)
 	return err->code == ERR_IO && (err->sys == EACCES || err->sys == EROFS || err->sys == EPERM);
 }
 
-static int open_state(const struct reflog *r, struct log **out, struct err *err)
+static int open_state(struct reflog *r, struct log **out, struct err *err)
 {
-	const char *path = r->file[REFLOG_STATE].path;
-	char *folder;
 	int rc;
 
-	if (!path)
-		return err_set(err, ERR_IO, "no state folder: HOME is not set");
-	folder = path_dir(path);
-	rc = log_mkdirs(folder, err);
+	reflog_find_state(r, true);
+	if (!r->file[REFLOG_STATE].path)
+		return err_set(err, ERR_IO, "no place for a reflog: there is no home folder");
+	rc = log_mkdirs(r->folder, err);
 	if (rc == 0)
-		rc = log_open(out, path, LOG_CREATE, err);
-	free(folder);
+		rc = log_open(out, r->file[REFLOG_STATE].path, LOG_CREATE, err);
 	return rc;
 }
 

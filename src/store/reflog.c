@@ -1,7 +1,7 @@
 /*
- * reflog.c - bough's own state of a session, as far as it is read: the lines
- * of <id>.reflog, and what they say about tip, labels and lost appends. It
- * writes nothing (reflog-write.c does). A reflog may lie in two places, beside
+ * reflog.c - bough's own state of a session, as far as it is read: where it
+ * lies and the lines of it. What they mean is reflog-apply.c's; nothing is
+ * written here (reflog-write.c does). A reflog may lie in two places, beside
  * the session and in the state folder; the lines of both count.
  *
  * Every line is hostile until it has been checked: one that is not what the
@@ -13,21 +13,14 @@
 #include <gcrypt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 #include "format/tree/tree.h"
-#include "json/scan.h"
 #include "json/value.h"
 
-enum {
-	REFLOG_MAX = 64 << 20,  /* bytes read of one reflog: the newest */
-	STATE_NAME_MAX = 200,   /* a longer name is replaced by its digest */
-	LOST_WORDS = 60         /* bytes of a lost entry that its problem quotes */
-};
+enum { STATE_NAME_MAX = 200 }; /* a longer name is replaced by its digest */
 
 enum { K_V, K_OP, K_TIP, K_FROM, K_ENTRIES, K_ENTRY, K_LABEL, K_AT, K_COUNT };
 static const char *const line_keys[K_COUNT] = {
@@ -35,10 +28,9 @@ static const char *const line_keys[K_COUNT] = {
 	[K_ENTRIES] = "entries", [K_ENTRY] = "entry", [K_LABEL] = "label", [K_AT] = "at",
 };
 
-enum { E_ID, E_PARENT, E_ROLE, E_CONTENT, E_TIME, E_COUNT };
-static const char *const entry_keys[E_COUNT] = {
-	[E_ID] = "id", [E_PARENT] = "parentId", [E_ROLE] = "role",
-	[E_CONTENT] = "content", [E_TIME] = "timestamp",
+static const char *const entry_keys[ENTRY_KEYS] = {
+	[ENTRY_ID] = "id", [ENTRY_PARENT] = "parentId", [ENTRY_ROLE] = "role",
+	[ENTRY_CONTENT] = "content", [ENTRY_TIME] = "timestamp",
 };
 
 /* ---- where it lies ---- */
@@ -59,16 +51,12 @@ static char *hex_digest(const char *p, size_t n)
  * "<state folder>/<name>.reflog", the name made from the absolute path so that
  * no two sessions share one. An escaped path begins with %2F, a digest never.
  */
-static char *state_path(const char *session_path)
+static char *state_path(const char *folder, const char *session)
 {
-	char *folder = path_xdg("STATE", ".local/state");
-	char *real = NULL, *name = NULL, *file = NULL, *path = NULL;
+	char *real = realpath(session, NULL), *name, *file, *path;
 
-	if (!folder)
-		return NULL;
-	real = realpath(session_path, NULL);
 	if (!real)
-		goto out;
+		return NULL;
 	name = path_escape(real, strlen(real));
 	if (strlen(name) > STATE_NAME_MAX) {
 		free(name);
@@ -76,20 +64,31 @@ static char *state_path(const char *session_path)
 	}
 	file = xasprintf("%s.reflog", name);
 	path = path_join(folder, file);
-out:
-	free(folder);
 	free(real);
 	free(name);
 	free(file);
 	return path;
 }
 
+/*
+ * The name costs a look at every folder above the session, and the state
+ * folder is there for few people: it is made when it can matter.
+ */
+void reflog_find_state(struct reflog *r, bool is_to_write)
+{
+	struct reflog_file *f = &r->file[REFLOG_STATE];
+
+	if (!f->path && r->folder && (is_to_write || access(r->folder, F_OK) == 0))
+		f->path = state_path(r->folder, r->session);
+}
+
 void reflog_init(struct reflog *r, const char *session_path, bool has_beside)
 {
 	*r = (struct reflog){ 0 };
+	r->session = xstrdup(session_path);
+	r->folder = path_xdg("STATE", ".local/state");
 	if (has_beside)
 		r->file[REFLOG_BESIDE].path = tree_reflog_path(session_path);
-	r->file[REFLOG_STATE].path = state_path(session_path);
 }
 
 static void drop_lines(struct reflog *r)
@@ -106,6 +105,8 @@ void reflog_release(struct reflog *r)
 	drop_lines(r);
 	free(r->lines);
 	free(r->raw);
+	free(r->session);
+	free(r->folder);
 	for (int i = 0; i < REFLOG_PLACES; i++) {
 		free(r->file[i].path);
 		free(r->file[i].unreadable);
@@ -134,19 +135,18 @@ static bool rest_is_blank(const char *p, size_t from, size_t n)
 	return true;
 }
 
-/* Would the format take these bytes as an entry? Nothing else may be appended to a session. */
-static bool is_good_entry(struct str raw, struct json_scan *sc)
+bool reflog_entry_is_good(struct str raw, struct json_scan *sc)
 {
 	const struct json_field *f = sc->field;
 	int64_t time;
 
-	if (json_scan(raw.p, raw.n, entry_keys, E_COUNT, sc) != JSON_OK || sc->end != raw.n)
+	if (json_scan(raw.p, raw.n, entry_keys, ENTRY_KEYS, sc) != JSON_OK || sc->end != raw.n)
 		return false;
-	return f[E_ID].type == JSON_STRING && f[E_ID].len > 2 &&
-		(f[E_PARENT].type == JSON_NONE || f[E_PARENT].type == JSON_NULL ||
-			f[E_PARENT].type == JSON_STRING) &&
-		f[E_ROLE].type == JSON_STRING && f[E_CONTENT].type == JSON_STRING &&
-		json_int64(json_raw(raw.p, &f[E_TIME]), &time);
+	return f[ENTRY_ID].type == JSON_STRING && f[ENTRY_ID].len > 2 &&
+		(f[ENTRY_PARENT].type == JSON_NONE || f[ENTRY_PARENT].type == JSON_NULL ||
+			f[ENTRY_PARENT].type == JSON_STRING) &&
+		f[ENTRY_ROLE].type == JSON_STRING && f[ENTRY_CONTENT].type == JSON_STRING &&
+		json_int64(json_raw(raw.p, &f[ENTRY_TIME]), &time);
 }
 
 static bool parse_checkout(struct reflog *r, const char *p, const struct json_field *f,
@@ -181,10 +181,10 @@ static bool parse_append(struct reflog *r, const char *p, const struct json_fiel
 	if (f[K_ENTRY].type != JSON_OBJECT)
 		return false;
 	object = json_raw(p, &f[K_ENTRY]);
-	if (!is_good_entry(object, &entry))
+	if (!reflog_entry_is_good(object, &entry))
 		return false;
 	out->op = REFLOG_APPEND;
-	out->entry = take_string(r, json_raw(object.p, &entry.field[E_ID]));
+	out->entry = take_string(r, json_raw(object.p, &entry.field[ENTRY_ID]));
 	raw->off += f[K_ENTRY].off;
 	raw->len = f[K_ENTRY].len;
 	return true;
@@ -298,6 +298,7 @@ void reflog_read(struct reflog *r)
 	size_t split;
 
 	drop_lines(r);
+	reflog_find_state(r, false);
 	read_file(r, REFLOG_BESIDE);
 	split = r->n;
 	read_file(r, REFLOG_STATE);
@@ -305,8 +306,9 @@ void reflog_read(struct reflog *r)
 		merge_places(r, split);
 }
 
-bool reflog_changed(const struct reflog *r)
+bool reflog_changed(struct reflog *r)
 {
+	reflog_find_state(r, false);
 	for (int i = 0; i < REFLOG_PLACES; i++) {
 		struct log_id now = { 0 };
 
@@ -333,7 +335,7 @@ int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct
 	rc = log_pread(in, raw->off, out->p + start, raw->len, &got, err);
 	if (rc < 0)
 		goto out;
-	if (got != raw->len || !is_good_entry((struct str){ out->p + start, got }, &sc)) {
+	if (got != raw->len || !reflog_entry_is_good((struct str){ out->p + start, got }, &sc)) {
 		rc = err_set(err, ERR_CHANGED, "%s: the line of a lost entry changed", path);
 		goto out;
 	}
@@ -342,205 +344,4 @@ int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct
 out:
 	log_reader_close(&in);
 	return rc;
-}
-
-/* ---- what the lines say about a session ---- */
-
-static void apply_tip(struct reflog *r, struct session *s)
-{
-	s->tip = s->last_entry;
-	s->tip_rule = s->n ? TIP_LAST_ENTRY : TIP_NONE;
-	s->tip_at = 0;
-	for (size_t i = r->n; i-- > 0;) {
-		struct reflog_line *l = &r->lines[i];
-		uint32_t entry;
-
-		l->is_current = false;
-		if (l->op != REFLOG_CHECKOUT)
-			continue;
-		/* only the newest counts: an append by anyone moves the tip */
-		entry = s->n <= l->entries ? session_find(s, l->entry) : ENTRY_NONE;
-		if (entry != ENTRY_NONE) {
-			s->tip = entry;
-			s->tip_rule = TIP_CHECKOUT;
-			s->tip_at = l->at;
-			l->is_current = true;
-		}
-		return;
-	}
-}
-
-static void apply_labels(struct reflog *r, struct session *s)
-{
-	while (s->nlabels > 0)
-		session_set_label(s, s->labels[s->nlabels - 1].entry, (struct str){ "", 0 }, 0);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct reflog_line *l = &r->lines[i];
-		uint32_t entry;
-
-		if (l->op != REFLOG_LABEL)
-			continue;
-		entry = session_find(s, l->entry);
-		if (entry != ENTRY_NONE)
-			session_set_label(s, entry, l->from, l->at);
-	}
-}
-
-struct lost_id {
-	uint64_t hash;
-	size_t line;
-};
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct lost_id *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
-static int by_line(const void *a, const void *b)
-{
-	const struct lost_id *x = a, *y = b;
-
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
-/* One of each id, its oldest line; sorted by hash. */
-static size_t keep_oldest(const struct reflog *r, struct lost_id *v, size_t n)
-{
-	size_t kept = 0;
-
-	qsort(v, n, sizeof(*v), by_hash);
-	for (size_t i = 0; i < n; i++)
-		if (!kept || v[kept - 1].hash != v[i].hash ||
-			!str_eq(r->lines[v[kept - 1].line].entry, r->lines[v[i].line].entry))
-			v[kept++] = v[i];
-	return kept;
-}
-
-/*
- * session_find reads the file to be certain, and a read that fails looks like
- * an entry that is not there. What would be appended again must surely miss,
- * so the hashes in memory have the last word: nothing up to the newest line whose
- * entry they know is lost.
- */
-static size_t surely_lost(const struct session *s, struct lost_id *v, size_t n)
-{
-	size_t after = 0, kept = 0;
-
-	for (uint32_t i = 0; i < s->n; i++) {
-		uint64_t hash = s->entries[i].idhash;
-		size_t lo = 0, hi = n;
-
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (v[mid].hash < hash)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		if (lo < n && v[lo].hash == hash && v[lo].line + 1 > after)
-			after = v[lo].line + 1;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (v[i].line >= after)
-			v[kept++] = v[i];
-	return kept;
-}
-
-/*
- * The newest append lines up to the first whose entry is there. One entry may
- * stand on several lines (a fork writes those that miss again behind its own,
- * so that they stay the newest); its oldest line keeps the order.
- */
-static void find_lost(struct reflog *r, struct session *s)
-{
-	struct lost_id *v = NULL;
-	size_t n = 0, cap = 0;
-
-	free(r->lost);
-	r->lost = NULL;
-	r->nlost = 0;
-	for (size_t i = r->n; i-- > 0;) {
-		const struct reflog_line *l = &r->lines[i];
-
-		if (l->op != REFLOG_APPEND)
-			continue;
-		if (session_find(s, l->entry) != ENTRY_NONE)
-			break;
-		v = xgrow(v, &cap, n + 1, sizeof(*v));
-		v[n++] = (struct lost_id){ session_hash(s, l->entry.p, l->entry.n), i };
-	}
-	if (n > 0)
-		n = surely_lost(s, v, keep_oldest(r, v, n));
-	if (n > 0) {
-		qsort(v, n, sizeof(*v), by_line);
-		r->lost = xcalloc(n, sizeof(*r->lost));
-		for (size_t i = 0; i < n; i++)
-			r->lost[i] = v[i].line;
-	}
-	r->nlost = n;
-	free(v);
-}
-
-/* The first words of an entry's content, safe to draw. */
-static void first_words(struct str entry, struct buf *out)
-{
-	struct json_scan sc;
-	struct buf text = { 0 };
-
-	if (is_good_entry(entry, &sc))
-		json_string(json_raw(entry.p, &sc.field[E_CONTENT]), &text, LOST_WORDS);
-	text_safe(out, text.n ? text.p : "", text.n, TEXT_ONE_LINE);
-	buf_release(&text);
-}
-
-static void say_lost(struct reflog *r, struct session *s, size_t line)
-{
-	struct buf raw = { 0 }, words = { 0 };
-	char when[32];
-
-	if (reflog_entry_bytes(r, line, &raw, NULL) == 0)
-		first_words((struct str){ raw.p, raw.n }, &words);
-	time_full(r->lines[line].at, when);
-	problem_add(&s->problems, &s->arena, "lost-append", 0, s->size, 0, ENTRY_NONE,
-		"an entry that bough appended at %s is not in the file any more: \"%s\"", when,
-		words.n ? words.p : "");
-	buf_release(&raw);
-	buf_release(&words);
-}
-
-/* A torn file may hold the entry in its tail: then the torn tail is the problem to look at. */
-static void apply_problems(struct reflog *r, struct session *s)
-{
-	static const char *const kinds[] = { "lost-append", "reflog-unreadable", "reflog-long" };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		problem_drop(&s->problems, kinds[i]);
-	for (size_t i = 0; !s->is_torn && i < r->nlost && i < PROBLEM_MAX; i++)
-		say_lost(r, s, r->lost[i]);
-	for (int i = 0; i < REFLOG_PLACES; i++) {
-		const struct reflog_file *f = &r->file[i];
-
-		if (f->unreadable)
-			problem_add(&s->problems, &s->arena, "reflog-unreadable", 0, s->size, 0,
-				ENTRY_NONE, "checkouts and labels are not known: %s", f->unreadable);
-		if (f->is_cut)
-			problem_add(&s->problems, &s->arena, "reflog-long", 0, s->size, 0, ENTRY_NONE,
-				"only the newest %d MB of the reflog were read", REFLOG_MAX >> 20);
-	}
-	problem_sort(&s->problems);
-}
-
-void reflog_apply(struct reflog *r, struct session *s)
-{
-	r->is_marked = false;
-	r->is_applied = true;
-	apply_tip(r, s);
-	apply_labels(r, s);
-	find_lost(r, s);
-	apply_problems(r, s);
 }

@@ -59,6 +59,8 @@ const char *store_root_note(const struct store *st, size_t i);
  * (may be NULL) is a row index to load next: what is on the screen.
  */
 int store_step(struct store *st, unsigned budget_us, const size_t *first);
+/* Finds all names at once and loads nothing: for who opens the sessions himself. */
+void store_scan(struct store *st);
 /* Look for new, changed and gone sessions again; store_step does the work. */
 void store_rescan(struct store *st);
 size_t store_nrows(const struct store *st);

@@ -54,7 +54,6 @@ int work_open_as(struct work **out, const struct format *fmt, const char *path, 
 		log_stat(w->sidecar, &w->sidecar_id, NULL);
 	}
 	reflog_init(&w->reflog, path, fmt == &format_tree);
-	w->dir_writable = log_can_write(w->dir, NULL) == 0;
 	*out = w;
 	return 0;
 }
@@ -355,7 +354,7 @@ bool work_can(const struct work *cw, unsigned what, const char **why)
 			strerror(errno));
 		return false;
 	}
-	if ((what & FORMAT_TITLE) && !w->dir_writable) {
+	if ((what & FORMAT_TITLE) && log_can_write(w->dir, NULL) < 0) {
 		snprintf(w->why, sizeof(w->why), "the session's folder can not be written");
 		return false;
 	}
@@ -402,7 +401,7 @@ const char *work_state_path(const struct work *w, bool *is_elsewhere)
 	const struct reflog_file *f = w->reflog.file;
 	bool beside = f[REFLOG_BESIDE].path && f[REFLOG_BESIDE].id.exists;
 
-	*is_elsewhere = !f[REFLOG_BESIDE].path || !w->dir_writable;
+	*is_elsewhere = !f[REFLOG_BESIDE].path || log_can_write(w->dir, NULL) < 0;
 	if (f[REFLOG_STATE].id.exists && (!beside || *is_elsewhere))
 		return f[REFLOG_STATE].path;
 	return beside ? f[REFLOG_BESIDE].path : "";

@@ -1,95 +1,124 @@
 /*
- * fuzz-text.c - hostile bytes to safe text: what comes out can steer nothing,
- * widths add up, and what is safe stays as it is.
+ * fuzz-text.c - hostile bytes through text_safe. Nothing forbidden may come
+ * out, widths must add up, cuts must fall between clusters, and safe text must
+ * stay as it is.
  */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
 
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
-#include "base/buf.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "json/value.h"
+#include "json/write.h"
 
 /* The list stands here a second time on purpose: it is the promise, not the code. */
-static bool is_forbidden(uint32_t cp, bool one_line)
+static bool is_in(uint32_t cp, uint32_t first, uint32_t last)
 {
-	if (cp == '\n' || cp == '\t')
-		return one_line;
-	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || cp == 0x200b ||
-		cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
-		(cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff || (cp >= 0xe0000 && cp <= 0xe007f);
+	return cp >= first && cp <= last;
 }
 
-static void check_safe(const struct buf *b, bool one_line)
+static bool may_come_out(uint32_t cp)
 {
-	for (size_t at = 0; at < b->n;) {
+	return cp != UTF8_BAD && cp >= 0x20 && !is_in(cp, 0x7F, 0x9F) && cp != 0xAD &&
+	       cp != 0x61C && cp != 0x180E && cp != 0x200B && !is_in(cp, 0x200E, 0x200F) &&
+	       !is_in(cp, 0x2028, 0x202E) && !is_in(cp, 0x2060, 0x206F) && cp != 0x3164 &&
+	       cp != 0xFFA0 && !is_in(cp, 0x115F, 0x1160) && cp != 0xFEFF &&
+	       !is_in(cp, 0xFFF9, 0xFFFB) && !is_in(cp, 0xFDD0, 0xFDEF) &&
+	       (cp & 0xFFFE) != 0xFFFE && !is_in(cp, 0xE0000, 0xE007F);
+}
+
+/* The columns that p[0..n) takes, code point by code point. */
+static int check_clean(const struct buf *b, bool one_line)
+{
+	int width = 0, w;
+	size_t i = 0;
+
+	while (i < b->n) {
 		uint32_t cp;
 
-		at += utf8_decode(b->p + at, b->n - at, &cp);
-		HOLDS(cp != UTF8_BAD);
-		HOLDS(!is_forbidden(cp, one_line));
+		i += utf8_decode(b->p + i, b->n - i, &cp);
+		if (!one_line && (cp == '\n' || cp == '\t'))
+			continue;
+		HOLDS(may_come_out(cp));
+		w = wcwidth((wchar_t)cp);
+		HOLDS(w >= 0);
+		width += w;
 	}
+	return width;
 }
 
-static void check_twice(const char *p, size_t n, unsigned flags)
+static void check_same(const struct buf *b, unsigned flags)
 {
-	struct buf once = { 0 }, twice = { 0 };
+	struct buf again = { 0 };
 
-	text_safe(&once, p, n, flags);
-	check_safe(&once, flags & TEXT_ONE_LINE);
-	text_safe(&twice, once.n ? once.p : "", once.n, flags);
-	HOLDS(once.n == twice.n && (once.n == 0 || memcmp(once.p, twice.p, once.n) == 0));
-	buf_release(&once);
-	buf_release(&twice);
-}
-
-static void check_walk(const char *p, size_t n)
-{
-	for (size_t at = 0; at < n;) {
-		struct text_cluster c;
-
-		text_next(p + at, n - at, &c);
-		HOLDS(c.src_n > 0 && c.src_n <= n - at);
-		HOLDS(c.n <= sizeof(c.bytes));
-		HOLDS(c.width > 0 || c.kind == TEXT_NEWLINE || c.kind == TEXT_TAB);
-		at += c.src_n;
-	}
+	text_safe(&again, b->p, b->n, flags);
+	HOLDS(again.n == b->n && memcmp(again.p, b->p, b->n) == 0);
+	buf_release(&again);
 }
 
 static void check_fit(const char *p, size_t n, int cols)
 {
-	int used = -1;
-	bool cut = false;
-	size_t fits = text_fit(p, n, cols, &used, &cut);
+	struct text_cluster c;
+	size_t fits, i;
+	bool cut;
+	int used;
 
-	HOLDS(fits <= n);
-	HOLDS(used >= 0 && used <= cols);
-	if (!cut) {
-		/* What is left ends the text: nothing, or a line end. */
-		size_t left = n - fits;
-
-		HOLDS(left == 0 || (left == 1 && p[fits] == '\n') ||
-			(left == 2 && p[fits] == '\r' && p[fits + 1] == '\n'));
+	fits = text_fit(p, n, cols, &used, &cut);
+	HOLDS(fits <= n && used >= 0 && used <= (cols > 0 ? cols : 0));
+	HOLDS(text_width(p, fits) == used);
+	HOLDS(cut || fits == n || p[n - 1] == '\n');
+	for (i = 0; i < fits; i += c.src_n) {
+		text_next(p + i, n - i, &c);
+		HOLDS(c.src_n > 0 && c.n <= sizeof(c.bytes) && c.kind != TEXT_NEWLINE);
 	}
+	HOLDS(i == fits);
+}
+
+/* What a writer makes of the bytes is read back as their valid form. */
+static void check_json(const char *p, size_t n)
+{
+	struct buf raw = { 0 }, back = { 0 };
+	struct json_scan scan;
+
+	json_put_string(&raw, (struct str){ p, n });
+	HOLDS(json_scan_value(raw.p, raw.n, &scan) == JSON_OK && scan.end == raw.n);
+	HOLDS(json_string((struct str){ raw.p, raw.n }, &back, SIZE_MAX) == raw.n);
+	if (utf8_valid_prefix(p, n) == n)
+		HOLDS(back.n == n && (n == 0 || memcmp(back.p, p, n) == 0));
+	buf_release(&raw);
+	buf_release(&back);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static bool ready;
 	const char *p = (const char *)data;
-	char small[24];
+	struct buf safe = { 0 };
+	char array[40];
+	size_t n;
+	int cols;
 
-	if (!ready) {
+	if (MB_CUR_MAX == 1)
 		setlocale(LC_ALL, "C.UTF-8");
-		ready = true;
-	}
-	check_walk(p, size);
-	check_twice(p, size, 0);
-	check_twice(p, size, TEXT_ONE_LINE);
-	check_fit(p, size, size ? data[0] % 120 : 0);
-	HOLDS(text_safe_array(small, sizeof(small), p, size) == strlen(small));
+	text_safe(&safe, p, size, 0);
+	check_clean(&safe, false);
+	check_same(&safe, 0);
+	buf_clear(&safe);
+	text_safe(&safe, p, size, TEXT_ONE_LINE);
+	HOLDS(check_clean(&safe, true) == text_width(p, size));
+	check_same(&safe, TEXT_ONE_LINE);
+	n = text_safe_array(array, sizeof(array), p, size);
+	HOLDS(n < sizeof(array) && array[n] == '\0' && n <= safe.n);
+	HOLDS(memcmp(array, safe.p, n) == 0);
+	for (cols = 0; cols < 5; cols++)
+		check_fit(p, size, cols * cols);
+	check_fit(p, size, 1 << 30);
+	check_json(p, size);
+	buf_release(&safe);
 	return 0;
 }

@@ -1,0 +1,173 @@
+/*
+ * cmd-cat.c - `bough cat`: stored records as they stand, line by line.
+ *
+ * A line of JSON keeps its values: what could steer a terminal is written as
+ * an escape of JSON. Any other line is made safe like text.
+ */
+#include "config.h"
+
+#include "cmd/internal.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "json/scan.h"
+
+enum { WINDOW = 256 << 10, MAX_LINE = 256 << 20 };
+
+/* One or more JSON values and nothing else. */
+static bool is_json(struct str s)
+{
+	struct json_scan scan;
+	bool any = false;
+
+	for (;;) {
+		switch (json_scan_value(s.p, s.n, &scan)) {
+		case JSON_OK:
+			any = true;
+			s.p += scan.end;
+			s.n -= scan.end;
+			break;
+		case JSON_END:
+			return any;
+		default:
+			return false;
+		}
+	}
+}
+
+void print_record(struct cmd *c, struct str line)
+{
+	if (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	if (is_json(line))
+		out_json(&c->out, line);
+	else
+		out_str(&c->out, line);
+	out_puts(&c->out, "\n");
+}
+
+void print_records(struct cmd *c, struct str lines)
+{
+	while (lines.n > 0) {
+		const char *end = memchr(lines.p, '\n', lines.n);
+		size_t n = end ? (size_t)(end - lines.p) : lines.n;
+
+		print_record(c, (struct str){ lines.p, n });
+		lines.p += n + (end != NULL);
+		lines.n -= n + (end != NULL);
+	}
+}
+
+static void take_line(struct cmd *c, json_doc *list, struct str line)
+{
+	if (list)
+		json_doc_add(list, json_doc_string(line));
+	else
+		print_record(c, line);
+}
+
+static void skip_mark(struct str *s)
+{
+	if (s->n >= 3 && !memcmp(s->p, "\xEF\xBB\xBF", 3)) {
+		s->p += 3;
+		s->n -= 3;
+	}
+}
+
+/* All lines that are complete in b, from byte `seen` on looked at for newlines; they leave b. */
+static void take_lines(struct cmd *c, json_doc *list, struct buf *b, size_t seen, bool *first)
+{
+	size_t from = 0;
+	const char *end;
+
+	while ((end = memchr(b->p + seen, '\n', b->n - seen)) != NULL) {
+		struct str line = { b->p + from, (size_t)(end - b->p) - from };
+
+		if (*first)
+			skip_mark(&line);
+		*first = false;
+		take_line(c, list, line);
+		from = seen = (size_t)(end - b->p) + 1;
+	}
+	memmove(b->p, b->p + from, b->n - from);
+	b->n -= from;
+}
+
+/* A line that is longer than any reader takes goes out in pieces. */
+static void take_piece(struct cmd *c, json_doc *list, struct buf *b)
+{
+	size_t n = utf8_cut(b->p, b->n);
+
+	if (list)
+		json_doc_add(list, json_doc_string((struct str){ b->p, n }));
+	else
+		out_text(&c->out, b->p, n);
+	memmove(b->p, b->p + n, b->n - n);
+	b->n -= n;
+}
+
+static int cat_file(struct cmd *c, json_doc *list)
+{
+	struct buf b = { 0 };
+	uint64_t off = 0;
+	bool first = true;
+	size_t got;
+	int rc = 0;
+
+	while (out_is_alive(&c->out)) {
+		size_t seen = b.n;
+
+		buf_reserve(&b, WINDOW);
+		rc = c->s->ops->peek(c->s, off, b.p + b.n, WINDOW, &got, &c->err);
+		if (rc < 0 || got == 0)
+			break;
+		b.n += got;
+		off += got;
+		take_lines(c, list, &b, seen, &first);
+		if (b.n > MAX_LINE)
+			take_piece(c, list, &b);
+	}
+	if (rc == 0 && b.n > 0) {
+		struct str line = { b.p, b.n };
+
+		if (first)
+			skip_mark(&line);
+		take_line(c, list, line);
+	}
+	buf_release(&b);
+	return rc;
+}
+
+static int cat_entry(struct cmd *c, uint32_t entry, json_doc *list)
+{
+	struct buf record = { 0 };
+	int rc = c->s->ops->record(c->s, entry, &record, &c->err);
+
+	if (rc == 0 && list)
+		json_doc_add(list, json_doc_string((struct str){ record.p, record.n }));
+	else if (rc == 0)
+		print_records(c, (struct str){ record.p, record.n });
+	buf_release(&record);
+	return rc;
+}
+
+int cmd_cat(struct cmd *c)
+{
+	json_doc *list;
+	uint32_t entry;
+	int status = cmd_open(c);
+
+	if (status == STATUS_DONE && c->nargs > 1)
+		status = cmd_entry(c, c->args[1], &entry);
+	if (status != STATUS_DONE)
+		return status;
+	list = c->json ? json_doc_list() : NULL;
+	if (c->nargs > 1)
+		cat_entry(c, entry, list);
+	else
+		cat_file(c, list);
+	if (c->json)
+		return json_print(c, list, STATUS_DONE);
+	return c->err.code ? cmd_fail(c) : STATUS_DONE;
+}

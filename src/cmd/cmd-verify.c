@@ -1,0 +1,166 @@
+/*
+ * cmd-verify.c - `bough verify`: every session of the places given, every
+ * check of its format, one line a finding.
+ */
+#include "config.h"
+
+#include "cmd/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+struct tally {
+	uint64_t sessions, damaged, findings, unreadable;
+	json_doc *list; /* with --json */
+};
+
+static void json_finding(struct tally *t, const struct session_row *row, json_doc *o_take)
+{
+	json_doc_set(o_take, "id", json_cstr(row->id));
+	json_doc_set(o_take, "path", json_cstr(row->path));
+	json_doc_add(t->list, o_take);
+}
+
+static void say_unreadable(struct cmd *c, struct tally *t, const struct session_row *row,
+	const char *reason)
+{
+	t->unreadable++;
+	if (c->json) {
+		json_doc *o = json_doc_object();
+
+		json_doc_set(o, "kind", json_cstr("unreadable"));
+		json_doc_set(o, "message", json_cstr(reason));
+		json_finding(t, row, o);
+		return;
+	}
+	out_words(&c->out, str_of(row->path));
+	out_puts(&c->out, ": cannot read: ");
+	out_words(&c->out, str_of(reason));
+	out_puts(&c->out, "\n");
+}
+
+static void say_problem(struct cmd *c, struct tally *t, const struct session_row *row,
+	const struct problem *p)
+{
+	struct out *o = &c->out;
+
+	if (c->json) {
+		json_finding(t, row, json_problem(p));
+		return;
+	}
+	out_words(o, str_of(row->path));
+	if (p->line)
+		out_printf(o, ": line %" PRIu64, p->line);
+	out_printf(o, ": offset %" PRIu64 ": ", p->offset);
+	out_style(o, STYLE_DAMAGE);
+	out_puts(o, p->kind);
+	out_style(o, STYLE_NONE);
+	out_puts(o, ": ");
+	out_words(o, str_of(p->message));
+	out_puts(o, "\n");
+}
+
+static void say_problems(struct cmd *c, struct tally *t, const struct session_row *row)
+{
+	struct problem_list *list = &c->s->problems;
+
+	problem_sort(list);
+	for (size_t i = 0; i < list->n && out_is_alive(&c->out); i++)
+		say_problem(c, t, row, &list->v[i]);
+	if (list->more && !c->json) {
+		out_words(&c->out, str_of(row->path));
+		out_printf(&c->out, ": %" PRIu64 " more findings are only counted\n", list->more);
+	}
+	t->findings += list->n + list->more;
+	t->damaged += list->n > 0;
+}
+
+static void verify_row(struct cmd *c, struct tally *t, const struct session_row *row)
+{
+	struct err err = { 0 };
+
+	t->sessions++;
+	if (row->state == ROW_UNREADABLE) {
+		say_unreadable(c, t, row, row->reason);
+	} else if (work_open(&c->work, row->path, &err) < 0 || work_load(c->work, &err) < 0) {
+		say_unreadable(c, t, row, err.text);
+	} else {
+		c->s = work_session(c->work);
+		say_problems(c, t, row);
+	}
+	c->s = NULL;
+	work_close(&c->work);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(const struct session_row *const *)a)->path,
+		(*(const struct session_row *const *)b)->path);
+}
+
+/* NULL-terminated; folders list their names in no order. */
+static const struct session_row **sorted_rows(struct cmd *c)
+{
+	size_t n = store_nrows(c->store);
+	const struct session_row **rows = xcalloc(n + 1, sizeof(*rows));
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = store_row(c->store, i);
+	qsort(rows, n, sizeof(*rows), by_path);
+	return rows;
+}
+
+static void print_tally(struct cmd *c, const struct tally *t)
+{
+	out_printf(&c->out, "%" PRIu64 " session%s checked: ", t->sessions,
+		t->sessions == 1 ? "" : "s");
+	if (t->findings == 0 && t->unreadable == 0)
+		out_puts(&c->out, "nothing found");
+	else
+		out_printf(&c->out, "%" PRIu64 " finding%s in %" PRIu64, t->findings,
+			t->findings == 1 ? "" : "s", t->damaged);
+	if (t->unreadable)
+		out_printf(&c->out, ", %" PRIu64 " could not be read", t->unreadable);
+	out_puts(&c->out, "\n");
+}
+
+static json_doc *json_tally(struct tally *t)
+{
+	json_doc *o = json_doc_object();
+
+	json_doc_set(o, "sessions", json_doc_uint(t->sessions));
+	json_doc_set(o, "damaged", json_doc_uint(t->damaged));
+	json_doc_set(o, "unreadable", json_doc_uint(t->unreadable));
+	json_doc_set(o, "problems", json_doc_uint(t->findings));
+	json_doc_set(o, "findings", t->list);
+	return o;
+}
+
+int cmd_verify(struct cmd *c)
+{
+	const struct session_row **rows;
+	struct tally t = { 0 };
+	int status = cmd_paths(c);
+
+	if (status != STATUS_DONE)
+		return status;
+	store_scan(c->store);
+	status = cmd_root_notes(c);
+	if (c->json)
+		t.list = json_doc_list();
+	rows = sorted_rows(c);
+	for (size_t i = 0; rows[i] && out_is_alive(&c->out); i++)
+		verify_row(c, &t, rows[i]);
+	free(rows);
+	if (t.unreadable)
+		status = STATUS_IO;
+	else if (t.findings && status == STATUS_DONE)
+		status = STATUS_FOUND;
+	if (c->json)
+		return json_print(c, json_tally(&t), status);
+	print_tally(c, &t);
+	return status;
+}

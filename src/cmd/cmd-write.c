@@ -1,0 +1,167 @@
+/*
+ * cmd-write.c - the commands that change a session and need no text of their
+ * own: checkout, label, rename, repair, trash. The work is the store's; here
+ * are its arguments and what is said about it.
+ */
+#include "config.h"
+
+#include "cmd/internal.h"
+
+#include <string.h>
+
+static json_doc *json_or_null(const char *s)
+{
+	return *s ? json_cstr(s) : json_doc_null();
+}
+
+static int print_done_json(struct cmd *c, const struct done *d)
+{
+	json_doc *o = json_doc_object();
+
+	json_doc_set(o, "dry_run", json_doc_bool(c->dry));
+	json_doc_set(o, "said", json_cstr(d->said));
+	json_doc_set(o, "entry", json_or_null(d->entry));
+	json_doc_set(o, "session", json_or_null(d->session));
+	json_doc_set(o, "path", json_or_null(d->path));
+	if (c->dry)
+		json_doc_set(o, "lines", json_doc_string((struct str){ d->lines.p, d->lines.n }));
+	return json_print(c, o, STATUS_DONE);
+}
+
+/* The store speaks to the browser's status line; the key it names is none here. */
+static void drop_key_hint(struct done *d)
+{
+	char *hint = strstr(d->said, "; u undoes");
+
+	if (hint)
+		memmove(hint, hint + strlen("; u undoes"), strlen(hint + strlen("; u undoes")) + 1);
+}
+
+int cmd_done(struct cmd *c, struct done *d, bool print_ids)
+{
+	struct out *o = &c->out;
+	bool on_stdout = true;
+
+	drop_key_hint(d);
+	if (c->json)
+		return print_done_json(c, d);
+	if (c->dry && d->lines.n > 0) {
+		print_records(c, (struct str){ d->lines.p, d->lines.n });
+		on_stdout = false;
+	} else if (!c->dry && print_ids) {
+		if (*d->entry)
+			out_printf(o, "%s\n", d->entry);
+		if (*d->session)
+			out_printf(o, "%s\n", d->session);
+		on_stdout = false;
+	}
+	if (on_stdout) {
+		out_words(o, str_of(d->said));
+		out_puts(o, "\n");
+	} else {
+		cmd_complain(0, "%s", d->said);
+	}
+	return STATUS_DONE;
+}
+
+/* rc of a work_* function: what it did, or why not. */
+static int finish(struct cmd *c, int rc, struct done *d)
+{
+	int status;
+
+	cmd_guard(false);
+	status = rc < 0 ? cmd_fail(c) : cmd_done(c, d, false);
+	done_release(d);
+	return status;
+}
+
+static int open_entry(struct cmd *c, uint32_t *entry)
+{
+	int status = cmd_open(c);
+
+	return status == STATUS_DONE ? cmd_entry(c, c->args[1], entry) : status;
+}
+
+int cmd_checkout(struct cmd *c)
+{
+	struct done d = { 0 };
+	uint32_t entry;
+	int status = open_entry(c, &entry);
+
+	if (status != STATUS_DONE)
+		return status;
+	cmd_guard(true);
+	return finish(c, work_checkout(c->work, entry, c->dry, &d, &c->err), &d);
+}
+
+static int show_label(struct cmd *c, uint32_t entry)
+{
+	const struct label *label = session_label(c->s, entry);
+	int status = label ? STATUS_DONE : STATUS_FOUND;
+
+	if (c->json) {
+		json_doc *o = json_doc_object();
+
+		json_doc_set(o, "entry", json_id(c, entry));
+		json_doc_set(o, "label", label ? json_doc_string(label->text) : json_doc_null());
+		return json_print(c, o, status);
+	}
+	if (label) {
+		out_words(&c->out, label->text);
+		out_puts(&c->out, "\n");
+	}
+	return status;
+}
+
+int cmd_label(struct cmd *c)
+{
+	struct done d = { 0 };
+	uint32_t entry;
+	int status = open_entry(c, &entry);
+
+	if (status != STATUS_DONE)
+		return status;
+	if (c->nargs == 2)
+		return show_label(c, entry);
+	if (!cmd_check_utf8(c, str_of(c->args[2])))
+		return STATUS_USAGE;
+	cmd_guard(true);
+	return finish(c, work_label(c->work, entry, str_of(c->args[2]), c->dry, &d, &c->err), &d);
+}
+
+int cmd_rename(struct cmd *c)
+{
+	struct done d = { 0 };
+	int status = cmd_open(c);
+
+	if (status != STATUS_DONE)
+		return status;
+	if (!cmd_check_utf8(c, str_of(c->args[1])))
+		return STATUS_USAGE;
+	cmd_guard(true);
+	return finish(c, work_rename(c->work, str_of(c->args[1]), c->dry, &d, &c->err), &d);
+}
+
+int cmd_repair(struct cmd *c)
+{
+	struct done d = { 0 };
+	int status = cmd_open(c);
+
+	if (status != STATUS_DONE)
+		return status;
+	cmd_guard(true);
+	return finish(c, work_repair(c->work, c->dry, &d, &c->err), &d);
+}
+
+int cmd_trash(struct cmd *c)
+{
+	struct done d = { 0 };
+	int rc, status = cmd_open(c);
+
+	if (status != STATUS_DONE)
+		return status;
+	cmd_guard(true);
+	rc = work_trash(&c->work, c->dry, &d, &c->err);
+	c->s = NULL; /* the handle may be closed */
+	return finish(c, rc, &d);
+}

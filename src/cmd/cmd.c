@@ -1,0 +1,215 @@
+/*
+ * cmd.c - the table of the subcommands and the run of one of them: parse, do,
+ * flush, status. What a command does stands in its own file; help, completion
+ * and the manual are made from the rows here.
+ */
+#include "config.h"
+
+#include "cmd/internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static const struct cmd_option list_options[] = {
+	{ OPT_SORT, 's', "sort", "KEY", "activity (default), created, title or size" },
+	{ .name = NULL },
+};
+
+static const struct cmd_option tree_options[] = {
+	{ OPT_ALL, 'a', "all", NULL, "show every entry (default)" },
+	{ OPT_FOLD, 'f', "fold", NULL, "fold the branches off the tip's branch" },
+	{ OPT_SHOW, 0, "show", "KINDS", "all (default), talk, prompts, tools or problems" },
+	{ .name = NULL },
+};
+
+static const struct cmd_option log_options[] = {
+	{ OPT_NUMBER, 'n', "number", "N", "only the N entries nearest the end of the branch" },
+	{ OPT_REVERSE, 0, "reverse", NULL, "the end of the branch first" },
+	{ .name = NULL },
+};
+
+static const struct cmd_option fork_options[] = {
+	{ OPT_MESSAGE, 'm', "message", "TEXT", "what the new entry says" },
+	{ OPT_FILE, 'F', "file", "FILE", "read it from FILE ('-': standard input)" },
+	{ OPT_EDIT, 'e', "edit", NULL, "write it in $VISUAL or $EDITOR" },
+	{ OPT_ROLE, 0, "role", "ROLE", "the new entry's role (default: USER)" },
+	{ OPT_RETRY, 0, "retry", NULL, "put it beside ENTRY, in ENTRY's role, not below" },
+	{ OPT_NEW, 0, "new", NULL, "copy the branch into a new session first" },
+	{ .name = NULL },
+};
+
+const struct command_def commands[] = {
+	{ .name = "list", .args = "[PATH...]", .group = "Look", .max_args = -1,
+		.help = "List the sessions of the roots",
+		.more = "One row a session, grouped by project, children under their parent. PATH is a\n"
+			"root, a session file or a session folder. A session that cannot be read is a\n"
+			"row with the reason.\n",
+		.options = list_options, .run = cmd_list },
+	{ .name = "tree", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "Draw the tree of a session",
+		.more = "'*' is on the tip's branch, 'o' off it, '@' the tip, '!' a failed tool or damage.\n"
+			"Rows are cut to the terminal, never on a pipe.\n",
+		.options = tree_options, .run = cmd_tree },
+	{ .name = "log", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
+		.help = "Show the branch of the tip, or of ENTRY, root first, with content",
+		.options = log_options, .run = cmd_log },
+	{ .name = "show", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
+		.help = "Show a session's summary, or one entry whole", .run = cmd_show },
+	{ .name = "branches", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "List the branches, and say why the tip is the tip", .run = cmd_branches },
+	{ .name = "reflog", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "List checkouts, labels and appends, newest first", .run = cmd_reflog },
+	{ .name = "cat", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
+		.help = "Print the stored records, or one",
+		.more = "Lines come in the order of the file, damaged ones too. What could steer a\n"
+			"terminal becomes \\uXXXX in a line of JSON, which leaves its values as they are;\n"
+			"other lines are made safe like any text. With --json: a list of the lines as\n"
+			"strings.\n",
+		.run = cmd_cat },
+	{ .name = "checkout", .args = "SESSION ENTRY", .group = "Change", .writes = true,
+		.min_args = 2, .max_args = 2, .help = "Make ENTRY the tip", .run = cmd_checkout },
+	{ .name = "label", .args = "SESSION ENTRY [TEXT]", .group = "Change", .writes = true,
+		.min_args = 2, .max_args = 3, .help = "Show or set the label of ENTRY",
+		.more = "An empty TEXT removes the label.\n", .run = cmd_label },
+	{ .name = "fork", .args = "SESSION ENTRY", .group = "Change", .writes = true, .min_args = 2,
+		.max_args = 2, .help = "Go on from ENTRY on a branch of its own",
+		.more = "Prints the id of the new entry, and with --new that of the new session on the\n"
+			"line below it. Without -m and -F the text is written in an editor; nothing but\n"
+			"blanks there gives the fork up. Of FILE one newline at the end is left out.\n"
+			"--new without a text only copies the branch.\n",
+		.options = fork_options, .run = cmd_fork },
+	{ .name = "rename", .args = "SESSION TITLE", .group = "Change", .writes = true,
+		.min_args = 2, .max_args = 2, .help = "Set the title of a session",
+		.run = cmd_rename },
+	{ .name = "trash", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
+		.max_args = 1, .help = "Move a session to the trash; nothing is deleted",
+		.run = cmd_trash },
+	{ .name = "repair", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
+		.max_args = 1, .help = "Set a torn tail aside, append lost entries again",
+		.run = cmd_repair },
+	{ .name = "problems", .args = "SESSION", .group = "Check", .min_args = 1, .max_args = 1,
+		.help = "List what is damaged, with the bytes; status 1 when anything is",
+		.run = cmd_problems },
+	{ .name = "verify", .args = "[PATH...]", .group = "Check", .max_args = -1,
+		.help = "Check every session; one line a finding, status 1 when there is one",
+		.run = cmd_verify },
+	{ .name = "help", .args = "[COMMAND]", .group = "Look", .max_args = 1,
+		.help = "Show the commands, or one", .run = help_run },
+	{ .name = NULL },
+};
+
+const struct command_def *cmd_find(const char *name)
+{
+	for (const struct command_def *def = commands; def->name; def++) {
+		if (!strcmp(def->name, name))
+			return def;
+	}
+	return NULL;
+}
+
+bool cmd_color_parse(const char *word, enum cmd_color *out)
+{
+	static const char *const words[] = {
+		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(words[i], word)) {
+			*out = (enum cmd_color)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+int cmd_complain(int status, const char *fmt, ...)
+{
+	struct buf text = { 0 }, safe = { 0 };
+	struct out o;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	text_safe(&safe, text.p, text.n, TEXT_ONE_LINE);
+
+	out_init(&o, STDERR_FILENO, false);
+	out_puts(&o, "bough: ");
+	out_text(&o, safe.p, safe.n);
+	out_puts(&o, "\n");
+	out_close(&o); /* no place is left to say that stderr failed */
+	buf_release(&text);
+	buf_release(&safe);
+	return status;
+}
+
+/* ---- ^C ---- */
+
+static volatile sig_atomic_t guarded;
+
+/*
+ * Looking can stop anywhere: nothing is held. While something is written the
+ * signal is let pass; the write is short and ends in a state that is known.
+ */
+static void on_interrupt(int sig)
+{
+	(void)sig;
+	if (!guarded)
+		_exit(STATUS_CANCELLED);
+}
+
+void cmd_guard(bool on)
+{
+	guarded = on;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa, old;
+
+	memset(&sa, 0, sizeof(sa));
+	sigemptyset(&sa.sa_mask);
+	sa.sa_flags = SA_RESTART;
+	sa.sa_handler = on_interrupt;
+	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &sa, NULL);
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &sa, NULL); /* out.c looks at EPIPE */
+}
+
+static int run(struct cmd *c, int argc, char **argv)
+{
+	int status, failed;
+
+	if (!opts_parse(c, argc, argv))
+		return STATUS_USAGE;
+	if (c->opt[OPT_HELP]) {
+		help_command(&c->out, c->def);
+		status = STATUS_DONE;
+	} else {
+		status = c->def->run(c);
+	}
+	failed = out_close(&c->out);
+	if (failed)
+		return cmd_complain(STATUS_IO, "cannot write: %s", strerror(failed));
+	return status;
+}
+
+int cmd_main(int argc, char **argv, const struct cmd_globals *g)
+{
+	struct cmd c = { .def = cmd_find(argv[0]), .g = g };
+	int status;
+
+	if (!c.def)
+		return cmd_unknown(argv[0]);
+	catch_signals();
+	status = run(&c, argc, argv);
+	work_close(&c.work);
+	store_free(&c.store);
+	buf_release(&c.id);
+	free(c.roots);
+	return status;
+}

@@ -1,0 +1,181 @@
+/*
+ * find.c - from words to things: roots, sessions and entries by the forms that
+ * the command line takes, and from failures to exit statuses.
+ */
+#include "config.h"
+
+#include "cmd/internal.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int status_of(int code)
+{
+	switch (code) {
+	case ERR_USAGE:
+	case ERR_AMBIGUOUS:
+		return STATUS_USAGE;
+	case ERR_NOTFOUND:
+		return STATUS_FOUND;
+	case ERR_CANCELLED:
+		return STATUS_CANCELLED;
+	default:
+		return STATUS_IO;
+	}
+}
+
+int cmd_fail_err(const struct err *err)
+{
+	return cmd_complain(status_of(err->code), "%s", err->text);
+}
+
+int cmd_fail(struct cmd *c)
+{
+	return cmd_fail_err(&c->err);
+}
+
+/* Candidates stand one a line in list. */
+static int fail_ambiguous(struct cmd *c, const struct buf *list)
+{
+	struct out o;
+	int status = cmd_fail(c);
+
+	if (c->err.code != ERR_AMBIGUOUS || list->n == 0)
+		return status;
+	out_init(&o, STDERR_FILENO, false);
+	out_block(&o, (struct str){ list->p, list->n }, 2);
+	out_close(&o);
+	return status;
+}
+
+int cmd_store(struct cmd *c)
+{
+	if (c->store)
+		return STATUS_DONE;
+	c->store = store_new();
+	for (size_t i = 0; i < c->nroots; i++) {
+		if (store_add(c->store, c->roots[i], &c->err) < 0) {
+			cmd_fail(c);
+			return STATUS_IO; /* a root that is not there was not read */
+		}
+	}
+	if (c->nroots > 0)
+		return STATUS_DONE;
+	if (store_add_defaults(c->store, c->g->configured, c->g->nconfigured, &c->err) <= 0) {
+		cmd_fail(c);
+		return STATUS_IO;
+	}
+	return STATUS_DONE;
+}
+
+int cmd_paths(struct cmd *c)
+{
+	if (c->nargs == 0)
+		return cmd_store(c);
+	c->store = store_new();
+	for (int i = 0; i < c->nargs; i++) {
+		if (store_add(c->store, c->args[i], &c->err) < 0) {
+			cmd_fail(c);
+			return STATUS_IO;
+		}
+	}
+	return STATUS_DONE;
+}
+
+/* Holds no name but hidden ones. */
+static bool is_empty_folder(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+	bool is_empty = dir != NULL;
+
+	while (dir && is_empty && (e = readdir(dir)) != NULL)
+		is_empty = e->d_name[0] == '.';
+	if (dir)
+		closedir(dir);
+	return is_empty;
+}
+
+int cmd_root_notes(struct cmd *c)
+{
+	int status = STATUS_DONE;
+
+	for (size_t i = 0; i < store_nroots(c->store); i++) {
+		const char *note = store_root_note(c->store, i), *root = store_root(c->store, i);
+
+		if (!note)
+			continue;
+		cmd_complain(0, "%s", note);
+		if (!is_empty_folder(root))
+			status = STATUS_IO;
+	}
+	return status;
+}
+
+static int open_path(struct cmd *c, const char *path)
+{
+	if (work_open(&c->work, path, &c->err) < 0 || work_load(c->work, &c->err) < 0) {
+		cmd_fail(c);
+		return c->err.code == ERR_CANCELLED ? STATUS_CANCELLED : STATUS_IO;
+	}
+	c->s = work_session(c->work);
+	return STATUS_DONE;
+}
+
+static int open_by_id(struct cmd *c, const char *name)
+{
+	struct buf list = { 0 };
+	size_t row;
+	int status = cmd_store(c);
+
+	if (status != STATUS_DONE && c->nroots == 0)
+		cmd_complain(0, "and '%s' is no file that is here", name);
+	if (status != STATUS_DONE)
+		return status;
+	if (store_find(c->store, name, &row, &list, &c->err) < 0)
+		status = fail_ambiguous(c, &list);
+	else
+		status = open_path(c, store_row(c->store, row)->path);
+	buf_release(&list);
+	return status;
+}
+
+/*
+ * What has a slash, and a file that is there, is a path and is opened without
+ * looking at any root; everything else is an id, and last a folder of that name.
+ */
+int cmd_open(struct cmd *c)
+{
+	const char *name = c->args[0];
+	struct stat st;
+	bool exists = stat(name, &st) == 0;
+
+	if (!*name)
+		return cmd_complain(STATUS_USAGE, "%s: the session's name is empty", c->def->name);
+	if (strchr(name, '/') || (exists && !S_ISDIR(st.st_mode)))
+		return open_path(c, name);
+	if (exists && c->nroots == 0)
+		return open_path(c, name);
+	return open_by_id(c, name);
+}
+
+int cmd_entry(struct cmd *c, const char *form, uint32_t *out)
+{
+	struct buf list = { 0 };
+	int status = STATUS_DONE;
+
+	if (session_resolve(c->s, form, out, &list, &c->err) < 0)
+		status = fail_ambiguous(c, &list);
+	buf_release(&list);
+	return status;
+}
+
+struct str cmd_id(struct cmd *c, uint32_t entry)
+{
+	buf_clear(&c->id);
+	if (c->s->ops->id(c->s, entry, &c->id, &c->err) < 0)
+		buf_clear(&c->id);
+	return (struct str){ c->id.p ? c->id.p : "", c->id.n };
+}

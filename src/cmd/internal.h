@@ -1,0 +1,187 @@
+/*
+ * internal.h - what the commands share: the rows of the table, the state of
+ * one run, and the helpers that find sessions, name entries and build JSON.
+ */
+#ifndef BOUGH_CMD_INTERNAL_H
+#define BOUGH_CMD_INTERNAL_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "cmd/out.h"
+#include "json/doc.h"
+#include "store/store.h"
+
+enum opt_id {
+	OPT_HELP,
+	OPT_ROOT,
+	OPT_ASCII,
+	OPT_COLOR,
+	OPT_JSON,
+	OPT_DRY_RUN,
+	OPT_SORT,
+	OPT_ALL,
+	OPT_FOLD,
+	OPT_SHOW,
+	OPT_NUMBER,
+	OPT_REVERSE,
+	OPT_MESSAGE,
+	OPT_FILE,
+	OPT_ROLE,
+	OPT_RETRY,
+	OPT_NEW,
+	OPT_EDIT,
+	OPT_MAX
+};
+
+struct cmd_option {
+	enum opt_id id;
+	char letter;      /* 0: none */
+	const char *name; /* NULL ends a list */
+	const char *arg;  /* NULL: takes none */
+	const char *help;
+};
+
+struct cmd;
+
+struct command_def {
+	const char *name;
+	const char *args;  /* "SESSION [ENTRY]" */
+	const char *group; /* "Look", "Change", "Check" */
+	const char *help;  /* one line */
+	const char *more;  /* paragraphs for `help COMMAND`, or NULL */
+	bool writes;       /* has --dry-run */
+	int min_args, max_args; /* max_args -1: any number */
+	const struct cmd_option *options; /* its own, beside the common ones; or NULL */
+	int (*run)(struct cmd *c);
+};
+
+extern const struct command_def commands[]; /* a NULL name ends it */
+
+/* One run of a command. */
+struct cmd {
+	const struct command_def *def;
+	const struct cmd_globals *g;
+	struct out out;
+	struct err err;            /* the first failure */
+	char **args;
+	int nargs;
+	const char *opt[OPT_MAX];  /* the argument, "" for a flag, NULL when not given */
+	const char **roots;        /* -r, before and behind the command's name */
+	size_t nroots;
+	bool ascii, json, dry;
+	struct store *store;       /* when a session had to be looked up */
+	struct work *work;         /* the open session */
+	struct session *s;         /* its session; NULL before cmd_open */
+	struct buf id;             /* scratch of cmd_id */
+};
+
+/* ---- opts.c ---- */
+
+extern const struct cmd_option common_options[]; /* of every command */
+extern const struct cmd_option json_option[], dry_run_option[];
+/* Fills c from argv; false: wrong, said on stderr. Permutes argv. */
+bool opts_parse(struct cmd *c, int argc, char **argv);
+/* A whole number from min to max; false: wrong, said on stderr. */
+bool opts_number(struct cmd *c, enum opt_id id, long min, long max, long *out);
+
+/* ---- help.c ---- */
+
+void help_command(struct out *o, const struct command_def *def);
+void help_short(const struct command_def *def); /* "usage: ..." on stderr */
+int help_run(struct cmd *c);
+
+/* ---- find.c ---- */
+
+/* Says c->err on stderr and turns it into a status. */
+int cmd_fail(struct cmd *c);
+int cmd_fail_err(const struct err *err);
+/* The store with the roots of this run added; STATUS_DONE or what to return. */
+int cmd_store(struct cmd *c);
+/* The store with the paths of the arguments added; without arguments the roots. */
+int cmd_paths(struct cmd *c);
+/*
+ * After the names are known: says for each root that held nothing what was
+ * looked for. STATUS_IO when one of them is more than just an empty folder.
+ */
+int cmd_root_notes(struct cmd *c);
+/* Opens and loads args[0]; STATUS_DONE or what to return. */
+int cmd_open(struct cmd *c);
+/* Resolves an ENTRY form; STATUS_DONE or what to return. */
+int cmd_entry(struct cmd *c, const char *form, uint32_t *out);
+/*
+ * The id's bytes, valid until the next call. An empty slice and c->err when it
+ * can not be read.
+ */
+struct str cmd_id(struct cmd *c, uint32_t entry);
+/* Between these ^C is held back, so that a write is not cut in the middle. */
+void cmd_guard(bool on);
+
+/* ---- ids.c: ids short enough to read, long enough to be unique ---- */
+
+struct short_ids {
+	uint32_t *len; /* bytes of each entry's id that tell it from all others */
+};
+enum { SHORT_ID = 8 };
+int ids_init(struct cmd *c, struct short_ids *ids);
+void ids_release(struct short_ids *ids);
+/* Valid until the next cmd_id. */
+struct str ids_short(struct cmd *c, const struct short_ids *ids, uint32_t entry);
+/* For n strings: how many bytes of each are needed; names up to `whole` bytes stay whole. */
+void ids_lengths(const struct str *v, size_t n, size_t whole, uint32_t *len);
+
+/* ---- print.c: sessions and entries as text ---- */
+
+enum out_style kind_style(enum entry_kind kind);
+/* "last entry of the file", "checked out 2m ago". */
+void print_tip_reason(struct cmd *c);
+/* What the tip would be by the next rule, as a sentence; nothing where there is none. */
+void print_runner_up(struct cmd *c);
+/* The entry runner-up, ENTRY_NONE when there is none. */
+uint32_t tip_runner_up(const struct session *s);
+/* Decoded content, each line behind `indent` spaces; `own` leaves out metadata and the results that are entries of their own. */
+int print_content(struct cmd *c, uint32_t entry, int indent, bool own);
+/* Stored lines (cmd-cat.c): JSON keeps its values, other text is made safe. */
+void print_record(struct cmd *c, struct str line);
+void print_records(struct cmd *c, struct str lines);
+void print_problem_line(struct cmd *c, const struct problem *p);
+
+/* ---- json.c ---- */
+
+json_doc *json_time(int64_t ms);
+json_doc *json_cstr(const char *s); /* null for NULL */
+json_doc *json_id(struct cmd *c, uint32_t entry); /* null for ENTRY_NONE */
+/* `bough show --json`; without `whole` branch, roots, leaves and forks are left out. */
+json_doc *json_session(struct cmd *c, bool whole);
+json_doc *json_problem(const struct problem *p);
+/* An entry's place, kind, time and marks. */
+json_doc *json_entry(struct cmd *c, uint32_t entry);
+/* json_entry with children, metadata and content parts. */
+json_doc *json_entry_whole(struct cmd *c, uint32_t entry);
+/* Prints the document and a newline, or the failure that building it met. Takes doc. */
+int json_print(struct cmd *c, json_doc *doc, int status);
+
+/* ---- the commands ---- */
+
+int cmd_branches(struct cmd *c);
+int cmd_cat(struct cmd *c);
+int cmd_checkout(struct cmd *c);
+int cmd_fork(struct cmd *c);
+int cmd_label(struct cmd *c);
+int cmd_list(struct cmd *c);
+int cmd_log(struct cmd *c);
+int cmd_problems(struct cmd *c);
+int cmd_reflog(struct cmd *c);
+int cmd_rename(struct cmd *c);
+int cmd_repair(struct cmd *c);
+int cmd_show(struct cmd *c);
+int cmd_trash(struct cmd *c);
+int cmd_tree(struct cmd *c);
+int cmd_verify(struct cmd *c);
+/* Said on stderr when s is not UTF-8: it could not be stored as it is. */
+bool cmd_check_utf8(struct cmd *c, struct str s);
+/* Prints what a writing command did, or with --dry-run would do. */
+int cmd_done(struct cmd *c, struct done *d, bool print_ids);
+
+#endif

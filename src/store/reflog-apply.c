@@ -1,0 +1,215 @@
+/*
+ * reflog-apply.c - what the lines of a reflog say about a session: its tip,
+ * its labels, and the entries that bough appended and the file no longer has.
+ */
+#include "config.h"
+#include "store/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "json/value.h"
+
+enum { LOST_WORDS = 60 }; /* bytes of a lost entry that its problem quotes */
+
+static void apply_tip(struct reflog *r, struct session *s)
+{
+	s->tip = s->last_entry;
+	s->tip_rule = s->n ? TIP_LAST_ENTRY : TIP_NONE;
+	s->tip_at = 0;
+	for (size_t i = r->n; i-- > 0;) {
+		struct reflog_line *l = &r->lines[i];
+		uint32_t entry;
+
+		l->is_current = false;
+		if (l->op != REFLOG_CHECKOUT)
+			continue;
+		/* only the newest counts: an append by anyone moves the tip */
+		entry = s->n <= l->entries ? session_find(s, l->entry) : ENTRY_NONE;
+		if (entry != ENTRY_NONE) {
+			s->tip = entry;
+			s->tip_rule = TIP_CHECKOUT;
+			s->tip_at = l->at;
+			l->is_current = true;
+		}
+		return;
+	}
+}
+
+static void apply_labels(struct reflog *r, struct session *s)
+{
+	while (s->nlabels > 0)
+		session_set_label(s, s->labels[s->nlabels - 1].entry, (struct str){ "", 0 }, 0);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct reflog_line *l = &r->lines[i];
+		uint32_t entry;
+
+		if (l->op != REFLOG_LABEL)
+			continue;
+		entry = session_find(s, l->entry);
+		if (entry != ENTRY_NONE)
+			session_set_label(s, entry, l->from, l->at);
+	}
+}
+
+struct lost_id {
+	uint64_t hash;
+	size_t line;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct lost_id *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct lost_id *x = a, *y = b;
+
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* One of each id, its oldest line; sorted by hash. */
+static size_t keep_oldest(const struct reflog *r, struct lost_id *v, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(v, n, sizeof(*v), by_hash);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || v[kept - 1].hash != v[i].hash ||
+			!str_eq(r->lines[v[kept - 1].line].entry, r->lines[v[i].line].entry))
+			v[kept++] = v[i];
+	return kept;
+}
+
+/*
+ * session_find reads the file to be certain, and a read that fails looks like
+ * an entry that is not there. What would be appended again must surely miss,
+ * so the hashes in memory have the last word: nothing up to the newest line whose
+ * entry they know is lost.
+ */
+static size_t surely_lost(const struct session *s, struct lost_id *v, size_t n)
+{
+	size_t after = 0, kept = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint64_t hash = s->entries[i].idhash;
+		size_t lo = 0, hi = n;
+
+		while (lo < hi) {
+			size_t mid = lo + (hi - lo) / 2;
+
+			if (v[mid].hash < hash)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		if (lo < n && v[lo].hash == hash && v[lo].line + 1 > after)
+			after = v[lo].line + 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (v[i].line >= after)
+			v[kept++] = v[i];
+	return kept;
+}
+
+/*
+ * The newest append lines up to the first whose entry is there. One entry may
+ * stand on several lines (a fork writes those that miss again behind its own,
+ * so that they stay the newest); its oldest line keeps the order.
+ */
+static void find_lost(struct reflog *r, struct session *s)
+{
+	struct lost_id *v = NULL;
+	size_t n = 0, cap = 0;
+
+	free(r->lost);
+	r->lost = NULL;
+	r->nlost = 0;
+	for (size_t i = r->n; i-- > 0;) {
+		const struct reflog_line *l = &r->lines[i];
+
+		if (l->op != REFLOG_APPEND)
+			continue;
+		if (session_find(s, l->entry) != ENTRY_NONE)
+			break;
+		v = xgrow(v, &cap, n + 1, sizeof(*v));
+		v[n++] = (struct lost_id){ session_hash(s, l->entry.p, l->entry.n), i };
+	}
+	if (n > 0)
+		n = surely_lost(s, v, keep_oldest(r, v, n));
+	if (n > 0) {
+		qsort(v, n, sizeof(*v), by_line);
+		r->lost = xcalloc(n, sizeof(*r->lost));
+		for (size_t i = 0; i < n; i++)
+			r->lost[i] = v[i].line;
+	}
+	r->nlost = n;
+	free(v);
+}
+
+/* The first words of an entry's content, safe to draw. */
+static void first_words(struct str entry, struct buf *out)
+{
+	struct json_scan sc;
+	struct buf text = { 0 };
+
+	if (reflog_entry_is_good(entry, &sc))
+		json_string(json_raw(entry.p, &sc.field[ENTRY_CONTENT]), &text, LOST_WORDS);
+	text_safe(out, text.n ? text.p : "", text.n, TEXT_ONE_LINE);
+	buf_release(&text);
+}
+
+static void say_lost(struct reflog *r, struct session *s, size_t line)
+{
+	struct buf raw = { 0 }, words = { 0 };
+	char when[32];
+
+	if (reflog_entry_bytes(r, line, &raw, NULL) == 0)
+		first_words((struct str){ raw.p, raw.n }, &words);
+	time_full(r->lines[line].at, when);
+	problem_add(&s->problems, &s->arena, "lost-append", 0, s->size, 0, ENTRY_NONE,
+		"an entry that bough appended at %s is not in the file any more: \"%s\"", when,
+		words.n ? words.p : "");
+	buf_release(&raw);
+	buf_release(&words);
+}
+
+/* A torn file may hold the entry in its tail: then the torn tail is the problem to look at. */
+static void apply_problems(struct reflog *r, struct session *s)
+{
+	static const char *const kinds[] = { "lost-append", "reflog-unreadable", "reflog-long" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		problem_drop(&s->problems, kinds[i]);
+	for (size_t i = 0; !s->is_torn && i < r->nlost && i < PROBLEM_MAX; i++)
+		say_lost(r, s, r->lost[i]);
+	for (int i = 0; i < REFLOG_PLACES; i++) {
+		const struct reflog_file *f = &r->file[i];
+
+		if (f->unreadable)
+			problem_add(&s->problems, &s->arena, "reflog-unreadable", 0, s->size, 0,
+				ENTRY_NONE, "checkouts and labels are not known: %s", f->unreadable);
+		if (f->is_cut)
+			problem_add(&s->problems, &s->arena, "reflog-long", 0, s->size, 0, ENTRY_NONE,
+				"only the newest %d MB of the reflog were read", REFLOG_MAX >> 20);
+	}
+	problem_sort(&s->problems);
+}
+
+void reflog_apply(struct reflog *r, struct session *s)
+{
+	r->is_marked = false;
+	r->is_applied = true;
+	apply_tip(r, s);
+	apply_labels(r, s);
+	find_lost(r, s);
+	apply_problems(r, s);
+}

@@ -1,0 +1,49 @@
+/*
+ * storeenv.h - a private home and a root of tree sessions for tests of the
+ * store: fixtures in, files out, sessions opened and compared. A failure in
+ * here is a failure of the test.
+ */
+#ifndef BOUGH_TESTS_STOREENV_H
+#define BOUGH_TESTS_STOREENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/store.h"
+#include "tests/lib/temp.h"
+
+#define ENV_NOW 1796000000000 /* what the clock says in these tests */
+
+struct env {
+	char dir[TEMP_PATH];   /* HOME, XDG_STATE_HOME and XDG_DATA_HOME lie in it */
+	char root[TEMP_PATH + 8];
+};
+
+/* Before anything asks for the time or for random bytes. */
+void env_fix_clock(void);
+void env_make(struct env *e);
+void env_clear(struct env *e);   /* empty again, root made */
+void env_remove(struct env *e);
+
+/* "<root>/<name>"; one of a few static buffers. */
+const char *env_path(const struct env *e, const char *name);
+/* The fixture's session, sidecar and reflog into the root. */
+void env_fixture(const struct env *e, const char *name);
+/* Names of all fixtures without ".jsonl", sorted, NULL at the end; yours with env_free_names. */
+char **env_fixtures(void);
+void env_free_names(char **names);
+/* The fixtures' expected.json, yours. */
+char *env_expected(size_t *n);
+
+struct work *env_open(const struct env *e, const char *name); /* loaded */
+/* The id of an entry, one of a few static buffers; "" for none. */
+const char *env_id(struct work *w, uint32_t entry);
+uint32_t env_find(struct work *w, const char *id);
+/* The record of an entry, yours. */
+char *env_record(struct work *w, uint32_t entry, size_t *n);
+size_t env_problems(struct work *w, const char *kind); /* how many; NULL: all */
+/* One text with the name and content of every file below dir. Yours. */
+char *env_dump(const char *dir, size_t *n);
+
+#endif
