@@ -26,6 +26,7 @@ struct scenario {
 	const char *fault; /* a call that fails, so that the way back is cut off too ... */
 	int nth;           /* ... this one of that name; 0: the last one */
 	bool from, again;  /* all later ones fail too; the operation is then done once more */
+	unsigned also;     /* so many calls later another one fails */
 };
 
 static char dir[TEMP_PATH], file[TEMP_PATH + 64], other[TEMP_PATH + 64];
@@ -35,6 +36,21 @@ static unsigned long bad;
 static void run_append(const struct scenario *s, int *acked)
 {
 	appends_run(&s->a, file, 0, acked, &err);
+}
+
+/* One append; when it fails the next run goes on with the same handle. */
+static void run_kept(const struct scenario *s, int *acked)
+{
+	static struct log *log;
+	const char *text = s->a.record[0];
+
+	err_clear(&err);
+	if (!log && log_open(&log, file, 0, &err) < 0)
+		return;
+	if (log_append(log, s->a.committed, text, strlen(text), NULL, &err) < 0)
+		return;
+	*acked = 1;
+	log_close(&log);
 }
 
 static const char *look_append(const struct scenario *s, int acked)
@@ -98,6 +114,8 @@ static const struct scenario scenarios[] = {
 		look_append, "fdatasync" },
 	{ "copy made, not synced", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_append,
 		look_append, "fsync_dir", 2, true, true },
+	{ "the same, one handle", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_kept,
+		look_append, "fsync_dir", 2, false, true, 2 /* unlink */ },
 	{ "publish", { NULL, 0, { "{\"published\":1}\n{\"whole\":2}\n" } }, run_publish,
 		look_whole },
 	{ "publish, folder sync fails", { NULL, 0, { "{\"published\":1}\n" } }, run_publish,
@@ -156,6 +174,8 @@ static void plan(const struct scenario *s, unsigned call)
 		fake_plan(FAKE_FROM, call, EIO);
 	else
 		fake_plan(strcmp(s->fault, "write") ? FAKE_ONCE : FAKE_HALF, call, EIO);
+	if (s->also)
+		fake_plan_also(call + s->also, EIO);
 }
 
 static unsigned long run_scenario(const struct scenario *s, bool quiet)
