@@ -9,24 +9,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
+#include "store/store.h"
+#include "ui/dump.h"
+#include "ui/settings.h"
+#include "ui/ui.h"
 
-enum { OPT_ASCII = 256, OPT_COLOR, OPT_VERSION, OPT_DUMP };
+enum { OPT_ASCII = 256, OPT_COLOR, OPT_THEME, OPT_VERSION, OPT_DUMP_COMMANDS, OPT_DUMP };
 
 static const struct option options[] = {
 	{ .name = "root", .has_arg = required_argument, .val = 'r' },
 	{ .name = "ascii", .has_arg = no_argument, .val = OPT_ASCII },
 	{ .name = "color", .has_arg = required_argument, .val = OPT_COLOR },
+	{ .name = "theme", .has_arg = required_argument, .val = OPT_THEME },
 	{ .name = "help", .has_arg = no_argument, .val = 'h' },
 	{ .name = "version", .has_arg = no_argument, .val = OPT_VERSION },
-	{ .name = "dump-commands", .has_arg = no_argument, .val = OPT_DUMP },
+	{ .name = "dump-commands", .has_arg = no_argument, .val = OPT_DUMP_COMMANDS },
+	{ .name = "dump-defaults", .has_arg = required_argument, .val = OPT_DUMP },
 	{ .name = NULL },
 };
 
 enum { GO_ON = -1 };
+
+/* Everything the command line says before the first word. */
+struct arguments {
+	struct cmd_globals g;
+	const char **roots;
+	const char *theme;
+};
 
 static int bad_option(char **argv, int answer)
 {
@@ -46,20 +60,20 @@ static int version(void)
 }
 
 /* GO_ON, or the status to leave with. Stops at the first word. */
-static int parse(int argc, char **argv, struct cmd_globals *g, const char **roots)
+static int parse(int argc, char **argv, struct arguments *a)
 {
 	int answer;
 
 	while ((answer = getopt_long(argc, argv, "+:r:h", options, NULL)) >= 0) {
 		switch (answer) {
 		case 'r':
-			roots[g->nroots++] = optarg;
+			a->roots[a->g.nroots++] = optarg;
 			break;
 		case OPT_ASCII:
-			g->ascii = true;
+			a->g.ascii = true;
 			break;
 		case OPT_COLOR:
-			if (!cmd_color_parse(optarg, &g->color))
+			if (!cmd_color_parse(optarg, &a->g.color))
 				return cmd_complain(STATUS_USAGE,
 					"--color wants auto, always or never, not '%s'", optarg);
 			break;
@@ -67,8 +81,15 @@ static int parse(int argc, char **argv, struct cmd_globals *g, const char **root
 			return cmd_usage();
 		case OPT_VERSION:
 			return version();
-		case OPT_DUMP:
+		case OPT_THEME:
+			a->theme = optarg;
+			break;
+		case OPT_DUMP_COMMANDS:
 			return cmd_dump();
+		case OPT_DUMP:
+			if (dump_defaults(optarg, stdout) < 0)
+				return cmd_complain(STATUS_USAGE, "no defaults called '%s'", optarg);
+			return STATUS_DONE;
 		default:
 			return bad_option(argv, answer);
 		}
@@ -83,7 +104,45 @@ static bool is_behind_dashes(int argc, char **argv)
 		argv[optind - 1][1] == '-' && !argv[optind - 1][2];
 }
 
-static int browse(int argc, char **argv, bool is_path)
+/* A regular file is one session: the browser opens it at once. */
+static bool is_session_file(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int add_roots(struct store *st, const struct cmd_globals *g, const char *path, struct err *err)
+{
+	if (path)
+		return store_add(st, path, err);
+	for (size_t i = 0; i < g->nroots; i++) {
+		int rc = store_add(st, g->roots[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	return g->nroots > 0 ? 0 : store_add_defaults(st, g->configured, g->nconfigured, err);
+}
+
+static int browse_path(const struct arguments *a, const struct settings *settings, const char *path)
+{
+	struct err err = { 0 };
+	struct store *st = store_new();
+	struct ui_options opt = { .store = st, .settings = settings, .ascii = a->g.ascii,
+		.theme = a->theme, .session = is_session_file(path) ? path : NULL };
+	int rc = add_roots(st, &a->g, path, &err);
+
+	if (rc >= 0)
+		rc = ui_run(&opt, &err);
+	store_free(&st);
+	if (rc >= 0)
+		return STATUS_DONE;
+	return cmd_complain(err.code == ERR_UNSUPPORTED || err.code == ERR_USAGE ? STATUS_USAGE :
+		STATUS_IO, "%s", err.text);
+}
+
+static int browse(int argc, char **argv, const struct arguments *a, const struct settings *settings,
+	bool is_path)
 {
 	const char *path = optind < argc ? argv[optind] : NULL;
 
@@ -91,27 +150,43 @@ static int browse(int argc, char **argv, bool is_path)
 		return cmd_complain(STATUS_USAGE, "too many arguments: '%s'", argv[optind + 1]);
 	if (path && !is_path && access(path, F_OK) != 0 && !strchr(path, '/'))
 		return cmd_unknown(path);
-	return cmd_complain(STATUS_USAGE,
-		"the browser needs a terminal; `bough list`, `bough tree` and `bough log` print");
+	return browse_path(a, settings, path);
+}
+
+/* With the person's settings, which also name the roots that commands look in. */
+static int run(int argc, char **argv, struct arguments *a)
+{
+	bool is_path = is_behind_dashes(argc, argv);
+	struct settings settings;
+	struct err err = { 0 };
+	int status;
+
+	settings_init(&settings);
+	if (settings_load(&settings, &err) < 0) {
+		status = cmd_complain(STATUS_USAGE, "%s", err.text);
+	} else {
+		a->g.configured = (const char *const *)settings.roots;
+		a->g.nconfigured = settings.nroots;
+		if (!is_path && optind < argc && cmd_find(argv[optind]))
+			status = cmd_main(argc - optind, argv + optind, &a->g);
+		else
+			status = browse(argc, argv, a, &settings, is_path);
+	}
+	settings_release(&settings);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct cmd_globals g = { .color = COLOR_AUTO };
-	const char **roots = xcalloc((size_t)argc + 1, sizeof(*roots));
+	struct arguments a = { .g = { .color = COLOR_AUTO } };
 	int status;
 
 	setlocale(LC_ALL, "");
-	g.roots = roots;
-	status = parse(argc, argv, &g, roots);
-	if (status == GO_ON) {
-		bool is_path = is_behind_dashes(argc, argv);
-
-		if (!is_path && optind < argc && cmd_find(argv[optind]))
-			status = cmd_main(argc - optind, argv + optind, &g);
-		else
-			status = browse(argc, argv, is_path);
-	}
-	free(roots);
+	a.roots = xcalloc((size_t)argc + 1, sizeof(*a.roots));
+	a.g.roots = a.roots;
+	status = parse(argc, argv, &a);
+	if (status == GO_ON)
+		status = run(argc, argv, &a);
+	free(a.roots);
 	return status;
 }

@@ -59,10 +59,10 @@ void print_records(struct cmd *c, struct str lines)
 	}
 }
 
-static void take_line(struct cmd *c, json_doc *list, struct str line)
+static void take_line(struct cmd *c, struct json_list *list, struct str line)
 {
 	if (list)
-		json_doc_add(list, json_doc_string(line));
+		json_list_add(c, list, json_doc_string(line));
 	else
 		print_record(c, line);
 }
@@ -76,7 +76,7 @@ static void skip_mark(struct str *s)
 }
 
 /* All lines that are complete in b, from byte `seen` on looked at for newlines; they leave b. */
-static void take_lines(struct cmd *c, json_doc *list, struct buf *b, size_t seen, bool *first)
+static void take_lines(struct cmd *c, struct json_list *list, struct buf *b, size_t seen, bool *first)
 {
 	size_t from = 0;
 	const char *end;
@@ -95,19 +95,19 @@ static void take_lines(struct cmd *c, json_doc *list, struct buf *b, size_t seen
 }
 
 /* A line that is longer than any reader takes goes out in pieces. */
-static void take_piece(struct cmd *c, json_doc *list, struct buf *b)
+static void take_piece(struct cmd *c, struct json_list *list, struct buf *b)
 {
 	size_t n = utf8_cut(b->p, b->n);
 
 	if (list)
-		json_doc_add(list, json_doc_string((struct str){ b->p, n }));
+		json_list_add(c, list, json_doc_string((struct str){ b->p, n }));
 	else
 		out_text(&c->out, b->p, n);
 	memmove(b->p, b->p + n, b->n - n);
 	b->n -= n;
 }
 
-static int cat_file(struct cmd *c, json_doc *list)
+static int cat_file(struct cmd *c, struct json_list *list)
 {
 	struct buf b = { 0 };
 	uint64_t off = 0;
@@ -139,13 +139,13 @@ static int cat_file(struct cmd *c, json_doc *list)
 	return rc;
 }
 
-static int cat_entry(struct cmd *c, uint32_t entry, json_doc *list)
+static int cat_entry(struct cmd *c, uint32_t entry, struct json_list *list)
 {
 	struct buf record = { 0 };
 	int rc = c->s->ops->record(c->s, entry, &record, &c->err);
 
 	if (rc == 0 && list)
-		json_doc_add(list, json_doc_string((struct str){ record.p, record.n }));
+		json_list_add(c, list, json_doc_string((struct str){ record.p, record.n }));
 	else if (rc == 0)
 		print_records(c, (struct str){ record.p, record.n });
 	buf_release(&record);
@@ -154,7 +154,7 @@ static int cat_entry(struct cmd *c, uint32_t entry, json_doc *list)
 
 int cmd_cat(struct cmd *c)
 {
-	json_doc *list;
+	struct json_list items = { 0 }, *list = c->json ? &items : NULL;
 	uint32_t entry;
 	int status = cmd_open(c);
 
@@ -162,12 +162,12 @@ int cmd_cat(struct cmd *c)
 		status = cmd_entry(c, c->args[1], &entry);
 	if (status != STATUS_DONE)
 		return status;
-	list = c->json ? json_doc_list() : NULL;
+	json_list_begin(&items);
 	if (c->nargs > 1)
 		cat_entry(c, entry, list);
 	else
 		cat_file(c, list);
 	if (c->json)
-		return json_print(c, list, STATUS_DONE);
+		return json_list_end(c, list, STATUS_DONE);
 	return c->err.code ? cmd_fail(c) : STATUS_DONE;
 }

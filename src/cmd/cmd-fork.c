@@ -7,6 +7,7 @@
 #include "cmd/internal.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,17 @@ bool cmd_check_utf8(struct cmd *c, struct str s)
 }
 
 /* ---- the text ---- */
+
+struct text {
+	struct buf words;
+	bool is_given; /* false only for --new, which may copy a branch without adding to it */
+	char *file;    /* where the editor left it; NULL without an editor */
+};
+
+static struct str words_of(const struct text *text)
+{
+	return (struct str){ text->words.p ? text->words.p : "", text->words.n };
+}
 
 static int text_from_file(struct cmd *c, struct buf *text)
 {
@@ -57,16 +69,18 @@ static void editor_header(struct cmd *c, const struct fork_spec *spec, struct bu
 	buf_release(&title);
 }
 
-static int text_from_editor(struct cmd *c, const struct fork_spec *spec, struct buf *text)
+static int text_from_editor(struct cmd *c, const struct fork_spec *spec, struct text *text)
 {
 	struct buf header = { 0 };
 	int rc;
 
 	if (spec->is_retry && !c->opt[OPT_MESSAGE] && !c->opt[OPT_FILE] &&
-		work_content(c->work, spec->at, text, &c->err) < 0)
+		work_content(c->work, spec->at, &text->words, &c->err) < 0)
 		return cmd_fail(c);
 	editor_header(c, spec, &header);
-	rc = editor_compose((struct str){ header.p, header.n }, text, &c->err);
+	cmd_guard(true); /* no file is left behind by ^C */
+	rc = editor_compose((struct str){ header.p, header.n }, &text->words, &text->file, &c->err);
+	cmd_guard(false);
 	buf_release(&header);
 	return rc < 0 ? cmd_fail(c) : STATUS_DONE;
 }
@@ -76,28 +90,27 @@ static bool on_terminal(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* *has_text stays false only for --new, which may copy a branch without adding to it. */
-static int find_text(struct cmd *c, const struct fork_spec *spec, struct buf *text, bool *has_text)
+static int find_text(struct cmd *c, const struct fork_spec *spec, struct text *text)
 {
 	bool given = c->opt[OPT_MESSAGE] || c->opt[OPT_FILE];
 	int status = STATUS_DONE;
 
-	*has_text = true;
+	text->is_given = true;
 	if (c->opt[OPT_MESSAGE])
-		buf_adds(text, c->opt[OPT_MESSAGE]);
+		buf_adds(&text->words, c->opt[OPT_MESSAGE]);
 	else if (c->opt[OPT_FILE])
-		status = text_from_file(c, text);
+		status = text_from_file(c, &text->words);
 	if (status != STATUS_DONE)
 		return status;
 	if (!given && !c->opt[OPT_EDIT] && c->opt[OPT_NEW]) {
-		*has_text = false;
+		text->is_given = false;
 	} else if (c->opt[OPT_EDIT] || (!given && on_terminal())) {
 		status = text_from_editor(c, spec, text);
 	} else if (!given) {
 		cmd_complain(0, "fork: there is no terminal for an editor; give the text with -m or -F");
 		status = STATUS_USAGE;
 	}
-	if (status == STATUS_DONE && !cmd_check_utf8(c, (struct str){ text->p, text->n }))
+	if (status == STATUS_DONE && !cmd_check_utf8(c, words_of(text)))
 		status = STATUS_USAGE;
 	return status;
 }
@@ -136,14 +149,13 @@ static int find_place(struct cmd *c, uint32_t *at)
 	return cmd_entry(c, c->args[1], at);
 }
 
-static int do_fork(struct cmd *c, struct fork_spec *spec, bool has_text, const struct buf *text)
+static int do_fork(struct cmd *c, struct fork_spec *spec, const struct text *text)
 {
 	struct done d = { 0 };
 	int rc, status;
 
 	/* an empty text is a text: its pointer says so */
-	spec->content = has_text ? (struct str){ text->p ? text->p : "", text->n }
-				 : (struct str){ NULL, 0 };
+	spec->content = text->is_given ? words_of(text) : (struct str){ NULL, 0 };
 	cmd_guard(true);
 	if (c->opt[OPT_NEW])
 		rc = work_fork_new(c->work, spec, c->dry, &d, &c->err);
@@ -158,8 +170,8 @@ static int do_fork(struct cmd *c, struct fork_spec *spec, bool has_text, const s
 int cmd_fork(struct cmd *c)
 {
 	struct fork_spec spec = { .is_retry = c->opt[OPT_RETRY] != NULL };
-	struct buf text = { 0 }, role = { 0 };
-	bool has_text;
+	struct text text = { 0 };
+	struct buf role = { 0 };
 	int status;
 
 	if (!check_options(c))
@@ -173,10 +185,15 @@ int cmd_fork(struct cmd *c)
 		upper(c->opt[OPT_ROLE], &role);
 		spec.role = role.p;
 	}
-	status = find_text(c, &spec, &text, &has_text);
+	status = find_text(c, &spec, &text);
 	if (status == STATUS_DONE)
-		status = do_fork(c, &spec, has_text, &text);
-	buf_release(&text);
+		status = do_fork(c, &spec, &text);
+	if (status == STATUS_DONE && !c->dry)
+		editor_discard(&text.file);
+	else if (text.file)
+		cmd_complain(0, "fork: your text is kept in %s", text.file);
+	free(text.file);
+	buf_release(&text.words);
 	buf_release(&role);
 	return status;
 }

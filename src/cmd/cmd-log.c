@@ -62,7 +62,7 @@ int cmd_log(struct cmd *c)
 {
 	long limit = LONG_MAX;
 	uint32_t entry, n = 0, first, *branch;
-	json_doc *list = NULL;
+	struct json_list list = { 0 };
 	int status;
 
 	if (c->opt[OPT_NUMBER] && !opts_number(c, OPT_NUMBER, 0, LONG_MAX, &limit))
@@ -79,17 +79,17 @@ int cmd_log(struct cmd *c)
 	branch = entry == ENTRY_NONE ? NULL : session_branch(c->s, entry, &n);
 	first = (long)n > limit ? n - (uint32_t)limit : 0;
 	if (c->json)
-		list = json_doc_list();
+		json_list_begin(&list);
 	for (uint32_t i = first; i < n && out_is_alive(&c->out) && !c->err.code; i++) {
 		uint32_t e = branch[c->opt[OPT_REVERSE] ? n - 1 - (i - first) : i];
 
 		if (c->json)
-			json_doc_add(list, json_entry_whole(c, e));
+			json_list_add(c, &list, json_entry_whole(c, e));
 		else
 			print_entry(c, e);
 	}
 	free(branch);
 	if (c->json)
-		return json_print(c, list, STATUS_DONE);
+		return json_list_end(c, &list, STATUS_DONE);
 	return c->err.code ? cmd_fail(c) : STATUS_DONE;
 }

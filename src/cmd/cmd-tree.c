@@ -70,9 +70,9 @@ static int draw_prefix(struct drawing *d, uint32_t row)
 	size_t n = layout_prefix(&d->layout, row, from, codes, (size_t)d->levels);
 
 	if (from > 0)
-		out_puts(&d->c->out, "<");
+		out_own(&d->c->out, "<");
 	for (size_t i = 0; i < n; i++)
-		out_puts(&d->c->out, glyph(d, codes[i]));
+		out_own(&d->c->out, glyph(d, codes[i]));
 	return (int)(2 * n) + (from > 0);
 }
 
@@ -84,18 +84,18 @@ static void draw_mark(struct drawing *d, uint32_t row, uint32_t entry)
 
 	if (entry == s->tip) {
 		out_style(o, STYLE_TIP);
-		out_puts(o, "@");
+		out_own(o, "@");
 	} else if (flags & (ENTRY_FAILED | ENTRY_DAMAGED | ENTRY_ORPHAN | ENTRY_CYCLE)) {
 		out_style(o, STYLE_DAMAGE);
-		out_puts(o, "!");
+		out_own(o, "!");
 	} else if (layout_on_tip(&d->layout, row)) {
-		out_puts(o, "*");
+		out_own(o, "*");
 	} else {
 		out_style(o, STYLE_DIM);
-		out_puts(o, "o");
+		out_own(o, "o");
 	}
 	out_style(o, STYLE_NONE);
-	out_puts(o, " ");
+	out_own(o, " ");
 }
 
 /* What stands behind the words: label, tip, what is folded away. */
@@ -127,7 +127,7 @@ static int draw_head(struct drawing *d, uint32_t row, uint32_t entry)
 	out_style(o, STYLE_ID);
 	used += 2 + out_fit(o, ids_short(d->c, &d->ids, entry), o->columns ? 16 : 0);
 	out_style(o, STYLE_NONE);
-	out_puts(o, "  ");
+	out_own(o, "  ");
 	out_style(o, kind_style(d->c->s->entries[entry].kind));
 	who = out_fit(o, (struct str){ d->who.p, d->who.n }, o->columns ? 24 : 0);
 	out_style(o, STYLE_NONE);
@@ -151,13 +151,16 @@ static void draw_row(struct drawing *d, uint32_t line)
 		left = o->columns - used - 4 - (tail.n ? text_width(tail.p, tail.n) : 0);
 		left = left < 8 ? 8 : left;
 	}
-	out_puts(o, "  ");
-	out_fit(o, (struct str){ d->text.p, d->text.n }, left);
+	out_own(o, "  ");
+	if (left > 0)
+		out_fit(o, (struct str){ d->text.p, d->text.n }, left);
+	else
+		out_words(o, (struct str){ d->text.p, d->text.n });
 	if (tail.n) {
-		out_puts(o, "  ");
+		out_own(o, "  ");
 		out_words_in(o, STYLE_LABEL, (struct str){ tail.p, tail.n });
 	}
-	out_puts(o, "\n");
+	out_own(o, "\n");
 	buf_release(&tail);
 }
 
@@ -182,11 +185,16 @@ static json_doc *json_row(struct drawing *d, uint32_t line)
 
 static int print_json_rows(struct drawing *d)
 {
-	json_doc *list = json_doc_list();
+	struct json_list list = { 0 };
+	struct cmd *c = d->c;
 
-	for (uint32_t i = 0; i < layout_lines(&d->layout); i++)
-		json_doc_add(list, json_row(d, i));
-	return json_print(d->c, list, STATUS_DONE);
+	json_list_begin(&list);
+	for (uint32_t i = 0; i < layout_lines(&d->layout); i++) {
+		if (!out_is_alive(&c->out) || c->err.code)
+			break;
+		json_list_add(c, &list, json_row(d, i));
+	}
+	return json_list_end(c, &list, STATUS_DONE);
 }
 
 static int print_rows(struct drawing *d)

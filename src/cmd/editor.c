@@ -1,7 +1,8 @@
 /*
  * editor.c - the temporary file, the editor on it, and reading texts that the
- * user wrote; no session's file is touched here. The temporary file is private (0600) and removed whatever happens. No session text reaches the
- * shell: it sees the user's own $VISUAL or $EDITOR and the name of the file.
+ * user wrote; no session's file is touched here. The temporary file is private
+ * (0600). No session text reaches the shell: it sees the user's own $VISUAL or
+ * $EDITOR and the name of the file.
  */
 #include "config.h"
 
@@ -180,7 +181,15 @@ static bool is_blank(struct str s)
 	return true;
 }
 
-int editor_compose(struct str header, struct buf *text, struct err *err)
+void editor_discard(char **path)
+{
+	if (*path)
+		unlink(*path);
+	free(*path);
+	*path = NULL;
+}
+
+int editor_compose(struct str header, struct buf *text, char **path_out, struct err *err)
 {
 	struct buf all = { 0 };
 	struct str below;
@@ -191,15 +200,15 @@ int editor_compose(struct str header, struct buf *text, struct err *err)
 		rc = run_editor(path, err);
 	if (rc == 0)
 		rc = editor_read_file(path, &all, err); /* by name: editors replace the file */
-	if (path)
-		unlink(path);
-	free(path);
 	below = below_header(&all);
 	if (rc == 0 && is_blank(below))
 		rc = err_set(err, ERR_CANCELLED, "the text is empty; nothing was written");
 	buf_clear(text);
 	if (rc == 0)
 		buf_addstr(text, below);
+	else
+		editor_discard(&path);
+	*path_out = path;
 	buf_release(&all);
 	return rc;
 }

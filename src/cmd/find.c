@@ -26,14 +26,9 @@ static int status_of(int code)
 	}
 }
 
-int cmd_fail_err(const struct err *err)
-{
-	return cmd_complain(status_of(err->code), "%s", err->text);
-}
-
 int cmd_fail(struct cmd *c)
 {
-	return cmd_fail_err(&c->err);
+	return cmd_complain(status_of(c->err.code), "%s", c->err.text);
 }
 
 /* Candidates stand one a line in list. */
@@ -144,7 +139,8 @@ static int open_by_id(struct cmd *c, const char *name)
 
 /*
  * What has a slash, and a file that is there, is a path and is opened without
- * looking at any root; everything else is an id, and last a folder of that name.
+ * looking at any root. A folder of that name is one where no root is given.
+ * Everything else is an id.
  */
 int cmd_open(struct cmd *c)
 {

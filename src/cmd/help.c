@@ -82,7 +82,8 @@ static void help_overview(struct out *o)
 	}
 	out_puts(o, "\nOptions:\n");
 	help_options(o, common_options);
-	out_puts(o, "      --version            show the version\n");
+	out_puts(o, "      --theme=NAME         colours of the browser: dark, light, mono or a .theme file\n");
+	help_options(o, main_options);
 	out_puts(o, overview_tail);
 }
 
@@ -156,6 +157,7 @@ static json_doc *dump_command(const struct command_def *def)
 int cmd_dump(void)
 {
 	json_doc *doc = json_doc_object(), *list = json_doc_list(), *common = json_doc_list();
+	json_doc *only_main = json_doc_list();
 	struct buf text = { 0 };
 	struct out o;
 
@@ -163,7 +165,9 @@ int cmd_dump(void)
 		json_doc_add(list, dump_command(def));
 	dump_options(common, common_options);
 	json_doc_set(doc, "commands", list);
+	dump_options(only_main, main_options);
 	json_doc_set(doc, "common_options", common);
+	json_doc_set(doc, "main_options", only_main);
 	json_doc_dump(doc, 2, &text);
 	json_doc_free(&doc);
 

@@ -80,6 +80,7 @@ struct cmd {
 /* ---- opts.c ---- */
 
 extern const struct cmd_option common_options[]; /* of every command */
+extern const struct cmd_option main_options[];   /* only before the command */
 extern const struct cmd_option json_option[], dry_run_option[];
 /* Fills c from argv; false: wrong, said on stderr. Permutes argv. */
 bool opts_parse(struct cmd *c, int argc, char **argv);
@@ -96,7 +97,6 @@ int help_run(struct cmd *c);
 
 /* Says c->err on stderr and turns it into a status. */
 int cmd_fail(struct cmd *c);
-int cmd_fail_err(const struct err *err);
 /* The store with the roots of this run added; STATUS_DONE or what to return. */
 int cmd_store(struct cmd *c);
 /* The store with the paths of the arguments added; without arguments the roots. */
@@ -159,6 +159,14 @@ json_doc *json_problem(const struct problem *p);
 json_doc *json_entry(struct cmd *c, uint32_t entry);
 /* json_entry with children, metadata and content parts. */
 json_doc *json_entry_whole(struct cmd *c, uint32_t entry);
+/* A list whose items are printed as they come. A failure ends it early: the status tells. */
+struct json_list {
+	size_t n;
+	struct buf text;
+};
+void json_list_begin(struct json_list *list);
+void json_list_add(struct cmd *c, struct json_list *list, json_doc *doc_take);
+int json_list_end(struct cmd *c, struct json_list *list, int status);
 /* Prints the document and a newline, or the failure that building it met. Takes doc. */
 int json_print(struct cmd *c, json_doc *doc, int status);
 

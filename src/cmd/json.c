@@ -8,6 +8,7 @@
 #include "cmd/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 json_doc *json_time(int64_t ms)
 {
@@ -234,6 +235,41 @@ json_doc *json_entry_whole(struct cmd *c, uint32_t entry)
 	set_record(c, entry, o);
 	return o;
 }
+
+/* ---- a list that is printed while it is made ---- */
+
+void json_list_begin(struct json_list *list)
+{
+	list->n = 0;
+	buf_clear(&list->text);
+}
+
+void json_list_add(struct cmd *c, struct json_list *list, json_doc *doc)
+{
+	struct buf *item = &list->text;
+	const char *p, *end;
+
+	buf_clear(item);
+	json_doc_dump(doc, 2, item);
+	json_doc_free(&doc);
+	out_own(&c->out, list->n++ ? ",\n  " : "[\n  ");
+	/* one level further in; a string holds no newline as it stands */
+	for (p = item->p; (end = memchr(p, '\n', item->n - (size_t)(p - item->p))) != NULL;
+		p = end + 1) {
+		out_json(&c->out, (struct str){ p, (size_t)(end - p) });
+		out_own(&c->out, "\n  ");
+	}
+	out_json(&c->out, (struct str){ p, item->n - (size_t)(p - item->p) });
+}
+
+int json_list_end(struct cmd *c, struct json_list *list, int status)
+{
+	out_own(&c->out, list->n ? "\n]\n" : "[]\n");
+	buf_release(&list->text);
+	return c->err.code ? cmd_fail(c) : status;
+}
+
+/* ---- a whole document ---- */
 
 int json_print(struct cmd *c, json_doc *doc, int status)
 {

@@ -22,6 +22,13 @@ const struct cmd_option common_options[] = {
 	{ .name = NULL },
 };
 
+/* Before the first word only; main takes them. */
+const struct cmd_option main_options[] = {
+	{ .name = "theme", .arg = "NAME", .help = "colours of the browser" },
+	{ .name = "version", .help = "show the version" },
+	{ .name = NULL },
+};
+
 const struct cmd_option json_option[] = {
 	{ OPT_JSON, 0, "json", NULL, "print one JSON document, keys sorted, strings exact" },
 	{ .name = NULL },

@@ -116,6 +116,12 @@ void out_puts(struct out *o, const char *s)
 	out_text(o, s, strlen(s));
 }
 
+void out_own(struct out *o, const char *literal)
+{
+	buf_adds(&o->buf, literal);
+	flush_full(o);
+}
+
 void out_printf(struct out *o, const char *fmt, ...)
 {
 	va_list ap;
@@ -199,10 +205,21 @@ static void put_escape(struct buf *b, uint32_t cp)
 	}
 }
 
-/* Joiners and variation selectors make emoji and scripts; they only steer their neighbours. */
-static bool is_joiner(uint32_t cp)
+/*
+ * Alone it would be shown as a control. Combining marks, joiners and variation
+ * selectors would too, but behind a letter they are part of it and harmless.
+ */
+static bool can_steer(const char *p, size_t n)
 {
-	return cp == 0x200C || cp == 0x200D || (cp >= 0xFE00 && cp <= 0xFE0F);
+	struct text_cluster cl;
+	char behind_letter[5] = "a";
+
+	text_next(p, n, &cl);
+	if (cl.kind != TEXT_CONTROL)
+		return false;
+	memcpy(behind_letter + 1, p, n);
+	text_next(behind_letter, n + 1, &cl);
+	return cl.kind != TEXT_PLAIN || cl.src_n != n + 1 || cl.n != n + 1;
 }
 
 void out_json(struct out *o, struct str json)
@@ -210,7 +227,6 @@ void out_json(struct out *o, struct str json)
 	size_t i = 0;
 
 	while (i < json.n) {
-		struct text_cluster cl;
 		size_t from = i, len;
 		uint32_t cp;
 
@@ -225,12 +241,10 @@ void out_json(struct out *o, struct str json)
 			buf_addc(&o->buf, cp == '\n' ? '\n' : ' ');
 		} else if (cp == UTF8_BAD) {
 			buf_adds(&o->buf, "\xEF\xBF\xBD");
+		} else if (can_steer(json.p + i, len)) {
+			put_escape(&o->buf, cp);
 		} else {
-			text_next(json.p + i, len, &cl);
-			if (cl.kind == TEXT_CONTROL && !is_joiner(cp))
-				put_escape(&o->buf, cp);
-			else
-				buf_add(&o->buf, json.p + i, len);
+			buf_add(&o->buf, json.p + i, len);
 		}
 		i += len;
 		flush_full(o);

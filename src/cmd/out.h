@@ -3,8 +3,8 @@
  *
  * Whatever is given to out_text() and its relatives passes through base/text.h,
  * so that no byte of a session can steer the terminal behind a pipe. Only
- * out_style() emits escapes and only out_json() emits text as it is (which is
- * escaped JSON).
+ * out_style() emits escapes, and only out_own() and out_json() emit text as it
+ * is: our own literals, and JSON with what could steer escaped.
  *
  * A write error is remembered and said by out_close(); a reader that went away
  * (EPIPE) is no error: the rest is dropped in silence.
@@ -47,6 +47,8 @@ void out_text(struct out *o, const char *p, size_t n);
 void out_str(struct out *o, struct str s);
 void out_puts(struct out *o, const char *s);
 void out_printf(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Literals of ours, as they are. */
+void out_own(struct out *o, const char *literal);
 /* One line: newlines and tabs become spaces. */
 void out_words(struct out *o, struct str s);
 void out_words_in(struct out *o, enum out_style style, struct str s);

@@ -193,10 +193,10 @@ int line_next(struct line_scan *ls, const struct log_reader *r, struct log_line 
 		size_t have = ls->n - ls->pos, before = have;
 		const char *nl = NULL;
 
-		if (have > scanned)
+		if (have > scanned) /* else there may be no window yet */
 			nl = memchr(ls->win + ls->pos + scanned, '\n', have - scanned);
 		if (nl)
-			return give(ls, line, (size_t)(nl - (ls->win + ls->pos)), true);
+			return give(ls, line, (size_t)(nl - ls->win) - ls->pos, true);
 		scanned = have;
 		if (ls->win_off + ls->n >= end)
 			return have ? give(ls, line, have, false) : 0;

@@ -94,7 +94,15 @@ int work_load(struct work *w, struct err *err); /* all of it */
  */
 int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err);
 
-/* Which operations this session allows: bits of enum format_write; why not, in a sentence. */
+/* How far the load is, in bytes of the file. */
+void work_progress(const struct work *w, uint64_t *done, uint64_t *all);
+
+enum work_write { /* the bits of enum format_write */
+	WORK_APPEND = 1 << 0,
+	WORK_TITLE = 1 << 1,
+	WORK_REPAIR = 1 << 2
+};
+/* Which operations this session allows: bits of enum work_write; why not, in a sentence. */
 bool work_can(const struct work *w, unsigned what, const char **why);
 
 /*

@@ -111,6 +111,12 @@ int work_step(struct work *w, unsigned budget_us, struct err *err)
 	return rc;
 }
 
+void work_progress(const struct work *w, uint64_t *done, uint64_t *all)
+{
+	*done = w->s->size;
+	*all = w->fmt->file(w->s)->size;
+}
+
 int work_load(struct work *w, struct err *err)
 {
 	int rc;
@@ -338,6 +344,9 @@ int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *
 }
 
 /* ---- asking ---- */
+
+_Static_assert((int)WORK_APPEND == (int)FORMAT_APPEND && (int)WORK_TITLE == (int)FORMAT_TITLE &&
+	(int)WORK_REPAIR == (int)FORMAT_REPAIR, "one set of bits under two names");
 
 bool work_can(const struct work *cw, unsigned what, const char **why)
 {

@@ -139,6 +139,16 @@ want 0
 cp "$tmp/edited" "$tmp/out"
 want_line '^1: cache parser deadline cache socket schema$'
 entries=$("$BOUGH" show branches.jsonl --json | "$get" entries)
+# words that can not be used are kept
+printf '#!/bin/sh\nprintf "bad \\377" >>"$1"\n' >"$tmp/edit-bad"
+chmod +x "$tmp/edit-bad"
+EDITOR="$tmp/edit-bad" run fork branches.jsonl "$second" --edit
+want 2
+want_err 'your text is kept in .*/bough-[A-Za-z0-9]*\.md$'
+kept=$(sed -n 's/.*kept in //p' "$tmp/err")
+checks=$((checks + 1))
+tail -n 1 "$kept" | grep -q '^bad' || fail "the text is not there"
+rm -f "$kept"
 EDITOR=true run fork branches.jsonl "$second" --edit
 want 130
 EDITOR=false run fork branches.jsonl "$second" --edit

@@ -1,0 +1,220 @@
+/*
+ * tree-rows.c - one row of the tree: the branch lines, the node, who spoke,
+ * the first words, and the marks at the right edge.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "ui/view-session.h"
+
+#define MAX_LEVELS 64
+#define PREVIEW_BYTES 600
+
+enum role entry_role(const struct entry *e)
+{
+	switch ((enum entry_kind)e->kind) {
+	case KIND_SYSTEM:
+		return ROLE_SYSTEM;
+	case KIND_USER:
+		return ROLE_USER;
+	case KIND_ASSISTANT:
+		return ROLE_ASSISTANT;
+	case KIND_TOOL_CALL:
+	case KIND_TOOL_RESULT:
+		return e->flags & ENTRY_FAILED ? ROLE_DAMAGE : ROLE_TOOL;
+	case KIND_SUMMARY:
+		return ROLE_SUMMARY;
+	case KIND_EVENT:
+	case KIND_NODE:
+		return ROLE_EVENT;
+	default:
+		return ROLE_CONTROL;
+	}
+}
+
+const char *entry_word(const struct entry *e)
+{
+	switch ((enum entry_kind)e->kind) {
+	case KIND_TOOL_CALL:
+		return "call";
+	case KIND_TOOL_RESULT:
+		return "tool";
+	default:
+		return kind_name((enum entry_kind)e->kind);
+	}
+}
+
+struct str entry_id(struct session_view *sv, uint32_t entry)
+{
+	struct session *s = work_session(sv->w);
+
+	buf_clear(&sv->id);
+	if (s->ops->id(s, entry, &sv->id, NULL) < 0 || sv->id.n == 0) {
+		buf_clear(&sv->id);
+		buf_addc(&sv->id, '?');
+	}
+	return (struct str){ sv->id.p, sv->id.n };
+}
+
+const char *entry_short_id(struct session_view *sv, uint32_t entry, char out[64])
+{
+	struct str id = entry_id(sv, entry);
+	struct buf safe = { 0 };
+	bool cut;
+	size_t n = text_fit(id.p, id.n, 12, NULL, &cut);
+
+	if (cut) /* a long one, a UUID mostly: its beginning is enough */
+		n = text_fit(id.p, id.n, 8, NULL, &cut);
+	text_safe(&safe, id.p, n, TEXT_ONE_LINE);
+	snprintf(out, 64, "%s", safe.n ? safe.p : "");
+	buf_release(&safe);
+	return out;
+}
+
+/*
+ * Deep forks shift the tree left. By how much depends on the row's depth
+ * alone, in steps, so that moving never scrolls sideways and neighbours
+ * mostly stand below each other.
+ */
+static uint32_t shift_of(uint32_t indent, uint32_t levels)
+{
+	uint32_t step = levels / 2 > 0 ? levels / 2 : 1;
+
+	if (indent <= levels)
+		return 0;
+	return (indent - levels + step - 1) / step * step;
+}
+
+static void draw_lines(struct session_view *sv, uint32_t row, struct rowbuf *out)
+{
+	const struct segment *seg = layout_segment(&sv->lay, row);
+	uint32_t levels = (uint32_t)(row_left(out) > 0 ? row_left(out) : 0) / 6, from;
+	bool on_tip = layout_on_tip(&sv->lay, row);
+	char codes[MAX_LEVELS];
+	size_t n;
+
+	if (levels < 1)
+		levels = 1;
+	if (levels > MAX_LEVELS)
+		levels = MAX_LEVELS;
+	from = shift_of(seg->indent, levels);
+	n = layout_prefix(&sv->lay, row, from, codes, MAX_LEVELS);
+	if (from > 0)
+		row_lit(out, ROLE_DIM, "<");
+	else
+		row_spaces(out, ROLE_NORMAL, 1);
+	for (size_t i = 0; i < n; i++) {
+		enum role role = on_tip && i + 1 == n ? ROLE_ON_BRANCH : ROLE_BORDER;
+		row_glyph(out, role, codes[i] == '|' ? GLYPH_PASS : codes[i] == '+' ? GLYPH_FORK :
+			codes[i] == '`' ? GLYPH_LAST : GLYPH_NOTHING);
+	}
+}
+
+static void draw_node(struct session_view *sv, const struct entry *e, uint32_t entry, uint32_t row,
+	struct rowbuf *out)
+{
+	struct session *s = work_session(sv->w);
+	bool on_tip = layout_on_tip(&sv->lay, row);
+
+	if (entry == s->tip)
+		row_glyph(out, ROLE_TIP, GLYPH_TIP);
+	else if (e->flags & (ENTRY_FAILED | ENTRY_DAMAGED | ENTRY_ORPHAN | ENTRY_CYCLE | ENTRY_DERIVED))
+		row_lit(out, ROLE_DAMAGE, "!");
+	else
+		row_glyph(out, on_tip ? ROLE_ON_BRANCH : ROLE_OFF_BRANCH, on_tip ? GLYPH_ON : GLYPH_OFF);
+	row_spaces(out, ROLE_NORMAL, 1);
+}
+
+/* What stands at the right edge. */
+static void draw_marks(struct session_view *sv, const struct entry *e, uint32_t entry, uint32_t row,
+	struct rowbuf *out)
+{
+	struct session *s = work_session(sv->w);
+	const struct label *label = e->flags & ENTRY_LABELLED ? session_label(s, entry) : NULL;
+	uint32_t hidden = layout_is_folded(&sv->lay, row) ? layout_hidden(&sv->lay, row) : 0;
+	char text[32];
+
+	if (e->flags & ENTRY_DERIVED)
+		row_lit(out, ROLE_DAMAGE, " lost");
+	if (e->flags & ENTRY_ORPHAN)
+		row_lit(out, ROLE_DAMAGE, " orphan");
+	if (e->flags & ENTRY_CYCLE)
+		row_lit(out, ROLE_DAMAGE, " cycle");
+	if (e->flags & ENTRY_UNSENT)
+		row_lit(out, ROLE_DIM, " unsent");
+	if (label) {
+		row_lit(out, ROLE_LABEL, " [");
+		row_text(out, ROLE_LABEL, label->text.p, label->text.n);
+		row_lit(out, ROLE_LABEL, "]");
+	}
+	if (hidden > 0) {
+		count_human(hidden, text);
+		row_printf(out, ROLE_LABEL, " %s more", text);
+	} else if (entry == s->tip) {
+		row_lit(out, ROLE_TIP, " tip");
+	} else if (session_is_leaf(s, entry) && !layout_on_tip(&sv->lay, row)) {
+		row_lit(out, ROLE_OFF_BRANCH, " dead");
+	} else if (e->kind == KIND_TOOL_RESULT) {
+		size_human(e->len, text);
+		row_printf(out, ROLE_DIM, " %s", text);
+	}
+}
+
+static void draw_text(struct session_view *sv, const struct entry *e, uint32_t entry, uint32_t row,
+	struct rowbuf *out)
+{
+	struct session *s = work_session(sv->w);
+	bool on_tip = layout_on_tip(&sv->lay, row);
+	struct buf text = { 0 }, who = { 0 };
+	struct err err = { 0 };
+	int who_cols = row_left(out) >= 40 ? 10 : row_left(out) >= 16 ? 5 : 0;
+	const char *word = entry_word(e);
+
+	if (s->ops->preview(s, entry, PREVIEW_BYTES, &text, &who, &err) < 0) {
+		row_str(out, ROLE_DAMAGE, err.text);
+		goto out;
+	}
+	if (e->kind == KIND_UNKNOWN && who.n > 0)
+		row_field(out, entry_role(e), who.p, who.n, who_cols);
+	else
+		row_field(out, entry_role(e), word, strlen(word), who_cols);
+	row_spaces(out, ROLE_NORMAL, who_cols > 0 && row_left(out) > 0);
+	if ((e->kind == KIND_TOOL_RESULT || e->kind == KIND_TOOL_CALL) && who.n > 0 &&
+	    !str_eqs((struct str){ who.p, who.n }, "tool")) {
+		row_text(out, ROLE_TOOL, who.p, who.n);
+		row_spaces(out, ROLE_NORMAL, 1);
+	}
+	row_text(out, on_tip ? ROLE_NORMAL : ROLE_DIM, text.n ? text.p : "", text.n);
+out:
+	buf_release(&text);
+	buf_release(&who);
+}
+
+void tree_row(struct session_view *sv, uint32_t line, struct rowbuf *out)
+{
+	struct session *s = work_session(sv->w);
+	uint32_t entry = layout_entry(&sv->lay, line);
+	const struct entry *e = &s->entries[entry];
+	uint32_t row = sv->lay.row_of[entry];
+	struct rowbuf marks = { 0 };
+	int clip = out->clip;
+
+	if (e->flags & ENTRY_NEW)
+		row_lit(out, ROLE_NEW, "+");
+	else
+		row_spaces(out, ROLE_NORMAL, row_left(out) > 8);
+	row_start(&marks, row_left(out) / 3, out->ascii);
+	draw_marks(sv, e, entry, row, &marks);
+	row_clip(out, clip - marks.n);
+	draw_lines(sv, row, out);
+	draw_node(sv, e, entry, row, out);
+	draw_text(sv, e, entry, row, out);
+	row_pad(out, ROLE_NORMAL);
+	row_clip(out, clip);
+	row_append(out, &marks);
+	row_release(&marks);
+}

@@ -1,0 +1,211 @@
+/*
+ * view-problems.c - what is wrong with a session's file: kind, place, a
+ * sentence; below, the bytes themselves and what a repair would do.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ui/internal.h"
+#include "ui/page.h"
+#include "ui/session-changes.h"
+#include "ui/view-session.h"
+#include "ui/view.h"
+
+#define PEEK_BEFORE 16
+#define PEEK_MAX 4096
+
+struct problems {
+	unsigned generation;
+};
+
+static const struct problem_list *list_of(const struct view *v)
+{
+	return &session_model(v->below)->problems;
+}
+
+static void problems_layout(struct view *v)
+{
+	((struct problems *)v->priv)->generation = session_of(v->below)->generation;
+}
+
+static bool problems_stale(const struct view *v)
+{
+	return ((const struct problems *)v->priv)->generation != session_of(v->below)->generation;
+}
+
+static size_t problems_count(const struct view *v)
+{
+	return list_of(v)->n;
+}
+
+static void problems_row(struct view *v, size_t line, struct rowbuf *out)
+{
+	const struct problem *p = &list_of(v)->v[line];
+	char text[64];
+
+	row_spaces(out, ROLE_NORMAL, 1);
+	if (p->line > 0)
+		snprintf(text, sizeof(text), "line %" PRIu64, p->line);
+	else
+		snprintf(text, sizeof(text), "-");
+	row_field(out, ROLE_TIME, text, strlen(text), row_left(out) > 60 ? 12 : 8);
+	if (row_left(out) > 60) {
+		snprintf(text, sizeof(text), "offset %" PRIu64, p->offset);
+		row_field(out, ROLE_DIM, text, strlen(text), 18);
+	}
+	row_field(out, ROLE_DAMAGE, p->kind, strlen(p->kind), row_left(out) > 40 ? 14 : 0);
+	row_str(out, ROLE_NORMAL, p->message);
+}
+
+static void problems_header(struct view *v, struct rowbuf *out)
+{
+	const struct problem_list *list = list_of(v);
+	char count[32];
+
+	count_human(list->n + list->more, count);
+	row_lit(out, ROLE_TITLE, " Problems of ");
+	row_str(out, ROLE_TITLE, session_model(v->below)->id);
+	row_printf(out, ROLE_TITLE, "   %s", list->n + list->more ? count : "none");
+	if (list->more > 0)
+		row_printf(out, ROLE_TITLE, " (%" PRIu64 " more are not listed)", list->more);
+}
+
+static uint64_t problems_id(const struct view *v, size_t line)
+{
+	const struct problem *p = &list_of(v)->v[line];
+	uint64_t h = p->offset * 0x9e3779b97f4a7c15u;
+
+	for (const char *k = p->kind; *k; k++)
+		h = (h ^ (unsigned char)*k) * 1099511628211u;
+	return h;
+}
+
+static size_t problems_line_of(const struct view *v, uint64_t id)
+{
+	for (size_t i = 0; i < list_of(v)->n; i++) {
+		if (problems_id(v, i) == id)
+			return i;
+	}
+	return LINE_NONE;
+}
+
+static void say(struct page *p, enum role role, const char *text)
+{
+	page_begin_par(p, "", "", role);
+	page_text(p, role, text, strlen(text));
+	page_end_par(p);
+}
+
+static void repair_line(struct view *v, struct page *p)
+{
+	struct session_view *sv = session_of(v->below);
+	struct session *s = session_model(v->below);
+	struct done done = { .said = "" };
+	struct err err = { 0 };
+	char text[128], count[32];
+
+	count_human(s->n, count);
+	snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed, count,
+		s->n == 1 ? "entry" : "entries");
+	say(p, ROLE_DIM, text);
+	if (!s->is_torn && work_nlost(sv->w) == 0)
+		return;
+	/* dry: nothing is written; the store composes the sentence */
+	if (work_repair(sv->w, true, &done, &err) == 0)
+		say(p, ROLE_NORMAL, done.said);
+	else
+		say(p, ROLE_DAMAGE, err.text);
+	done_release(&done);
+}
+
+static void problems_pane(struct view *v, struct page *p, size_t limit)
+{
+	struct session *s = session_model(v->below);
+	const struct problem *problem;
+	struct err err = { 0 };
+	uint64_t from, want;
+	size_t got = 0;
+	char *bytes;
+
+	if (v->cursor >= list_of(v)->n) {
+		say(p, ROLE_DIM, session_of(v->below)->is_loaded ? "Nothing is wrong with this file." :
+			"Still loading.");
+		return;
+	}
+	problem = &list_of(v)->v[v->cursor];
+	from = problem->offset > PEEK_BEFORE ? problem->offset - PEEK_BEFORE : 0;
+	from -= from % 16;
+	want = problem->offset - from + (problem->length ? problem->length : 64);
+	bytes = malloc(PEEK_MAX);
+	if (bytes && s->ops->peek(s, from, bytes, want < PEEK_MAX ? (size_t)want : PEEK_MAX, &got,
+	    &err) < 0)
+		say(p, ROLE_DAMAGE, err.text);
+	repair_line(v, p);
+	page_blank(p);
+	if (problem->message)
+		say(p, ROLE_NORMAL, problem->message);
+	if (got > 0)
+		page_hex(p, from, bytes, got);
+	free(bytes);
+}
+
+static unsigned problems_state(const struct view *v)
+{
+	const char *why;
+
+	return WHEN_PANE | (view_count(v) > 0 ? WHEN_ROW : 0) |
+		(work_can(session_of(v->below)->w, WORK_REPAIR, &why) ? WHEN_REPAIR : 0);
+}
+
+static enum effect run_open(struct view *v, const char *arg)
+{
+	const struct problem *p = &list_of(v)->v[v->cursor];
+
+	if (p->entry == ENTRY_NONE) {
+		ui_say(v->ui, "no entry came out of these bytes");
+		return FX_REDRAW;
+	}
+	session_goto(v->below, p->entry);
+	return FX_CLOSE;
+}
+
+/* The question belongs to the tree's screen: it goes there first. */
+static enum effect run_repair(struct view *v, const char *arg)
+{
+	struct ui *ui = v->ui;
+
+	view_pop(ui);
+	return alter_repair(ui->top, arg);
+}
+
+static const struct command table[] = {
+	{ .name = "open", .keys = "<Enter>, l", .group = "Problems", .hint = "go to the entry",
+	  .when = WHEN_ROW, .help = "To the entry that it is about, in the tree", .run = run_open },
+	{ .name = "repair", .keys = "r", .group = "Problems", .hint = "repair", .when = WHEN_REPAIR,
+	  .help = "Set a torn tail aside, append lost entries again (asks first)",
+	  .run = run_repair },
+};
+
+static const struct command_table problems_commands = COMMAND_TABLE(table);
+
+const struct view_ops view_problems = {
+	.name = "problems",
+	.pane = PANE_BELOW,
+	.pane_percent = 50,
+	.private_size = sizeof(struct problems),
+	.commands = &problems_commands,
+	.layout = problems_layout,
+	.is_stale = problems_stale,
+	.count = problems_count,
+	.draw_row = problems_row,
+	.draw_header = problems_header,
+	.line_id = problems_id,
+	.line_of = problems_line_of,
+	.fill_pane = problems_pane,
+	.state = problems_state,
+};

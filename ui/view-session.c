@@ -1,0 +1,416 @@
+/*
+ * view-session.c - the screen of one session: loading it by steps, keeping
+ * the layout up to date while it loads and grows, the header and the
+ * position. Rows are tree-rows.c, the pane view-entry.c, the commands
+ * session-commands.c.
+ */
+#include "config.h"
+
+#include "ui/view-session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/xalloc.h"
+#include "ui/internal.h"
+#include "ui/view.h"
+
+struct session_view *session_of(const struct view *v)
+{
+	return v->priv;
+}
+
+struct session *session_model(const struct view *v)
+{
+	return work_session(session_of(v)->w);
+}
+
+static int session_open(struct view *v, const void *arg, struct err *err)
+{
+	struct session_view *sv = session_of(v);
+	int rc = work_open(&sv->w, arg, err);
+
+	if (rc < 0)
+		return rc;
+	layout_init(&sv->lay);
+	v->busy = true;
+	return 0;
+}
+
+static void session_close(struct view *v)
+{
+	struct session_view *sv = session_of(v);
+
+	layout_release(&sv->lay);
+	free(sv->leaf_rows);
+	buf_release(&sv->want);
+	buf_release(&sv->title);
+	buf_release(&sv->id);
+	work_close(&sv->w);
+}
+
+static void find_leaves(struct session_view *sv)
+{
+	const struct session *s = work_session(sv->w);
+
+	sv->leaf_rows = xrealloc(sv->leaf_rows, (size_t)s->nleaves + 1, sizeof(*sv->leaf_rows));
+	sv->nleaves = 0;
+	for (uint32_t row = 0; row < sv->lay.n && sv->nleaves < s->nleaves; row++) {
+		if (session_is_leaf(s, sv->lay.entry_of[row]))
+			sv->leaf_rows[sv->nleaves++] = row;
+	}
+}
+
+static void session_layout(struct view *v)
+{
+	struct session_view *sv = session_of(v);
+	struct session *s = work_session(sv->w);
+
+	if (s->linked < s->n) /* read, but not to the end yet */
+		session_link(s, false);
+	layout_build(&sv->lay, s);
+	find_leaves(sv);
+	buf_clear(&sv->title);
+	session_title(s, &sv->title);
+	sv->generation++;
+}
+
+enum effect session_relaid(struct view *v)
+{
+	return FX_RELAYOUT | FX_PANE;
+}
+
+void session_more(struct view *v, const char *id)
+{
+	struct session_view *sv = session_of(v);
+
+	buf_clear(&sv->want);
+	if (id && *id)
+		buf_adds(&sv->want, id);
+	v->busy = true;
+	v->stopped = false;
+}
+
+/* Where the cursor belongs once everything is there. */
+static void place_cursor(struct view *v)
+{
+	struct session_view *sv = session_of(v);
+	struct session *s = session_model(v);
+	uint32_t entry = ENTRY_NONE;
+
+	if (sv->want.n > 0)
+		entry = session_find(s, (struct str){ sv->want.p, sv->want.n });
+	buf_clear(&sv->want);
+	if (entry == ENTRY_NONE && !v->moved)
+		entry = s->tip;
+	v->moved = true; /* from now on it stays on its entry whatever is appended */
+	if (entry != ENTRY_NONE)
+		session_goto(v, entry);
+}
+
+static enum effect session_step(struct view *v, unsigned budget_us)
+{
+	struct session_view *sv = session_of(v);
+	struct session *s;
+	struct err err = { 0 };
+	int rc = work_step(sv->w, budget_us, &err);
+
+	s = session_model(v);
+	if (rc > 0) {
+		if (s->n < sv->next_build)
+			return FX_NONE;
+		/* at doubling sizes: all building together costs what the last one does */
+		sv->next_build = s->n < 512 ? 1024 : 2 * s->n;
+		return FX_RELAYOUT | FX_PANE;
+	}
+	v->busy = false;
+	sv->is_loaded = true;
+	sv->next_build = 0;
+	if (rc < 0)
+		ui_error(v->ui, "%s", err.text);
+	view_relayout(v);
+	place_cursor(v);
+	return FX_REDRAW | FX_PANE;
+}
+
+static size_t session_count(const struct view *v)
+{
+	return layout_lines(&session_of(v)->lay);
+}
+
+uint32_t session_cursor(const struct view *v)
+{
+	const struct session_view *sv = session_of(v);
+
+	return v->cursor < layout_lines(&sv->lay) ? layout_entry(&sv->lay, (uint32_t)v->cursor) :
+		ENTRY_NONE;
+}
+
+void session_goto(struct view *v, uint32_t entry)
+{
+	struct session_view *sv = session_of(v);
+	uint32_t line;
+
+	layout_unfold_to(&sv->lay, entry);
+	line = layout_line(&sv->lay, entry);
+	if (line == ENTRY_NONE)
+		return;
+	v->moved = true;
+	view_set_cursor(v, line);
+}
+
+static uint64_t session_line_id(const struct view *v, size_t line)
+{
+	return layout_entry(&session_of(v)->lay, (uint32_t)line);
+}
+
+static size_t session_line_of(const struct view *v, uint64_t id)
+{
+	const struct session_view *sv = session_of(v);
+	uint32_t line = id < sv->lay.n ? layout_line(&sv->lay, (uint32_t)id) : ENTRY_NONE;
+
+	return line == ENTRY_NONE ? LINE_NONE : line;
+}
+
+static void session_row(struct view *v, size_t line, struct rowbuf *out)
+{
+	tree_row(session_of(v), (uint32_t)line, out);
+}
+
+/* Whole texts, not only what a row shows, and the id. */
+static void session_search_text(struct view *v, size_t line, struct buf *out)
+{
+	struct session_view *sv = session_of(v);
+	struct session *s = session_model(v);
+	uint32_t entry = layout_entry(&sv->lay, (uint32_t)line);
+	const struct label *label = session_label(s, entry);
+	struct str id = entry_id(sv, entry);
+	struct buf who = { 0 };
+
+	buf_addstr(out, id);
+	buf_addc(out, '\n');
+	if (label)
+		buf_addstr(out, label->text);
+	buf_addc(out, '\n');
+	s->ops->preview(s, entry, PAGER_LIMIT, out, &who, NULL);
+	buf_addc(out, '\n');
+	buf_addstr(out, (struct str){ who.n ? who.p : "", who.n });
+	buf_release(&who);
+}
+
+/* ---- header and position ---- */
+
+static void tip_words(struct session_view *sv, char *out, size_t size)
+{
+	struct session *s = work_session(sv->w);
+	char id[64], age[16];
+
+	if (!sv->is_loaded || s->tip == ENTRY_NONE) {
+		snprintf(out, size, "%s", sv->is_loaded ? "no tip" : "");
+		return;
+	}
+	entry_short_id(sv, s->tip, id);
+	if (s->tip_rule == TIP_CHECKOUT) {
+		time_age(s->tip_at, clock_now_ms(), age);
+		snprintf(out, size, strcmp(age, "now") == 0 ? "tip %s: checked out just now" :
+			"tip %s: checked out %s ago", id, age);
+	} else {
+		snprintf(out, size, "tip %s: last entry of the file", id);
+	}
+}
+
+static void header_right(struct view *v, struct rowbuf *out)
+{
+	struct session_view *sv = session_of(v);
+	struct session *s = session_model(v);
+	static const char *const show[SHOW_COUNT] = { "", "talk only", "prompts only", "tools only",
+		"problems only" };
+	char size[16];
+	const char *why;
+
+	if (sv->lay.show != SHOW_ALL)
+		row_printf(out, ROLE_LABEL, " %s ", show[sv->lay.show]);
+	if (s->problems.n + s->problems.more > 0)
+		row_printf(out, ROLE_DAMAGE, " %zu %s ", s->problems.n + (size_t)s->problems.more,
+			s->problems.n + s->problems.more == 1 ? "problem" : "problems");
+	if (sv->is_loaded && !work_can(sv->w, WORK_APPEND, &why))
+		row_lit(out, ROLE_TITLE, " read-only ");
+	size_human(s->size, size);
+	row_printf(out, ROLE_TITLE, "  %s  %s ", s->format, size);
+}
+
+static void session_header(struct view *v, struct rowbuf *out)
+{
+	struct session_view *sv = session_of(v);
+	struct session *s = session_model(v);
+	struct rowbuf right = { 0 };
+	char count[32], tip[128];
+	int clip = out->clip, middle;
+
+	row_start(&right, clip / 2, out->ascii);
+	header_right(v, &right);
+	count_human(s->n, count);
+	tip_words(sv, tip, sizeof(tip));
+	middle = (int)strlen(count) + (int)strlen(tip) + 28;
+	row_spaces(out, ROLE_TITLE, 1);
+	/* the title gives way first, but not below a third of the line */
+	row_clip(out, clip - right.n - middle > clip / 3 ? clip - right.n - middle : clip / 3);
+	row_text(out, ROLE_TITLE, sv->title.n ? sv->title.p : s->id,
+		sv->title.n ? sv->title.n : strlen(s->id));
+	row_clip(out, clip - right.n);
+	row_printf(out, ROLE_TITLE, "   %s %s", count, s->n == 1 ? "entry" : "entries");
+	if (s->nleaves > 1)
+		row_printf(out, ROLE_TITLE, "  %u branches", s->nleaves);
+	row_printf(out, s->tip_rule == TIP_CHECKOUT ? ROLE_TIP : ROLE_TITLE, "  %s", tip);
+	row_pad(out, ROLE_TITLE);
+	row_clip(out, clip);
+	row_append(out, &right);
+	row_release(&right);
+}
+
+/* The branch that a row belongs to first: the first leaf at or below it. */
+static size_t branch_number(const struct session_view *sv, uint32_t row)
+{
+	size_t lo = 0, hi = sv->nleaves;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (sv->leaf_rows[mid] < row)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo + 1;
+}
+
+static void session_position(const struct view *v, struct buf *out)
+{
+	const struct session_view *sv = session_of(v);
+	uint32_t entry = session_cursor(v);
+
+	if (entry == ENTRY_NONE)
+		return;
+	if (v->pane_focus) {
+		size_t lines = v->pager.page.nlines;
+		buf_printf(out, "line %zu/%zu%s", v->pager.top + 1, lines > 0 ? lines : 1,
+			v->pager.is_built && v->pager.page.more ? "+" : "");
+		return;
+	}
+	buf_printf(out, "%zu/%u", v->cursor + 1, layout_lines(&sv->lay));
+	if (sv->nleaves > 1)
+		buf_printf(out, "  branch %zu/%zu", branch_number(sv, sv->lay.row_of[entry]),
+			sv->nleaves);
+}
+
+static const char *session_progress(const struct view *v, uint64_t *done, uint64_t *all)
+{
+	work_progress(session_of(v)->w, done, all);
+	return "loading";
+}
+
+static void session_pane(struct view *v, struct page *p, size_t limit)
+{
+	uint32_t entry = session_cursor(v);
+
+	if (entry != ENTRY_NONE)
+		entry_page(session_of(v), entry, limit, p);
+}
+
+static unsigned session_state(const struct view *v)
+{
+	const struct session_view *sv = session_of(v);
+	uint32_t entry = session_cursor(v);
+	unsigned state = WHEN_PANE;
+	const char *why;
+
+	if (entry != ENTRY_NONE) {
+		state |= WHEN_ROW;
+		if (layout_below(&sv->lay, sv->lay.row_of[entry]) > 0)
+			state |= WHEN_CHILDREN;
+	}
+	if (work_can(sv->w, WORK_APPEND, &why))
+		state |= WHEN_APPEND;
+	if (work_can(sv->w, WORK_REPAIR, &why))
+		state |= WHEN_REPAIR;
+	if (work_can(sv->w, WORK_TITLE, &why))
+		state |= WHEN_TITLE;
+	return state;
+}
+
+static const char *session_why(const struct view *v, unsigned when)
+{
+	unsigned what = when == WHEN_APPEND ? WORK_APPEND : when == WHEN_REPAIR ? WORK_REPAIR :
+		when == WHEN_TITLE ? WORK_TITLE : 0;
+	const char *why = NULL;
+
+	if (what)
+		work_can(session_of(v)->w, what, &why);
+	return why;
+}
+
+/* ---- following ---- */
+
+static enum effect session_changed(struct view *v)
+{
+	struct session_view *sv = session_of(v);
+	enum work_change change = WORK_SAME;
+	uint32_t entry = session_cursor(v);
+	struct buf id = { 0 };
+	struct err err = { 0 };
+	char said[200] = "";
+	enum effect fx = FX_NONE;
+
+	/* a replaced file has other indices: the cursor's entry is found again by its id */
+	if (entry != ENTRY_NONE)
+		buf_addstr(&id, entry_id(sv, entry));
+	if (work_refresh(sv->w, &change, said, &err) < 0) {
+		ui_error(v->ui, "%s", err.text);
+		buf_release(&id);
+		return FX_REDRAW;
+	}
+	if (change != WORK_SAME) {
+		if (change == WORK_REPLACED && v->moved && sv->want.n == 0)
+			buf_addstr(&sv->want, (struct str){ id.n ? id.p : "", id.n });
+		v->busy |= change == WORK_GREW || change == WORK_REPLACED;
+		fx = FX_RELAYOUT | FX_PANE;
+	}
+	if (said[0])
+		ui_say(v->ui, "%s", said);
+	buf_release(&id);
+	return fx;
+}
+
+static void session_watch(struct view *v)
+{
+	char *dir = path_dir(session_model(v)->path);
+
+	watch_add(v->ui->watch, dir);
+	free(dir);
+}
+
+const struct view_ops view_session = {
+	.name = "session",
+	.pane = PANE_RIGHT,
+	.private_size = sizeof(struct session_view),
+	.commands = &session_commands,
+	.open = session_open,
+	.close = session_close,
+	.step = session_step,
+	.layout = session_layout,
+	.count = session_count,
+	.draw_row = session_row,
+	.draw_header = session_header,
+	.line_id = session_line_id,
+	.line_of = session_line_of,
+	.search_text = session_search_text,
+	.fill_pane = session_pane,
+	.state = session_state,
+	.why = session_why,
+	.changed = session_changed,
+	.position = session_position,
+	.progress = session_progress,
+	.watch = session_watch,
+};

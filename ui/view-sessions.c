@@ -1,0 +1,388 @@
+/*
+ * view-sessions.c - the list of sessions: what a row shows, the preview, and
+ * what can be done to a session from here. Which rows there are, and in which
+ * order, is session-rows.c.
+ */
+#include "config.h"
+
+#include "ui/view-sessions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/xalloc.h"
+#include "ui/internal.h"
+#include "ui/settings.h"
+#include "ui/view.h"
+
+#define RELAYOUT_US 150000 /* while rows come in the list is made anew this often at most */
+
+static struct sessions *of(const struct view *v)
+{
+	return v->priv;
+}
+
+const struct session_row *sessions_under_cursor(const struct view *v)
+{
+	const struct sessions *s = of(v);
+
+	if (v->cursor >= s->rows.nlines || s->rows.lines[v->cursor].is_group)
+		return NULL;
+	return store_row(v->ui->store, s->rows.lines[v->cursor].row);
+}
+
+static int sessions_open(struct view *v, const void *arg, struct err *err)
+{
+	struct sessions *s = of(v);
+
+	session_rows_init(&s->rows, v->ui->store);
+	session_rows_sort_by_name(&s->rows, v->ui->opt->settings->sort);
+	v->busy = true;
+	return 0;
+}
+
+static void sessions_close(struct view *v)
+{
+	session_rows_release(&of(v)->rows);
+}
+
+static enum effect sessions_step(struct view *v, unsigned budget_us)
+{
+	struct sessions *s = of(v);
+	const size_t *first = NULL;
+	uint64_t now = clock_mono_us();
+	int more;
+
+	if (v->cursor < s->rows.nlines && !s->rows.lines[v->cursor].is_group)
+		first = &s->rows.lines[v->cursor].row;
+	more = store_step(v->ui->store, budget_us, first);
+	v->busy = more > 0;
+	/* the first rows at once, then now and then, and at the end */
+	if (!v->busy || s->rows.nlines == 0 || now - s->laid_out_at >= RELAYOUT_US) {
+		s->laid_out_at = now;
+		return FX_RELAYOUT | FX_PANE;
+	}
+	return FX_NONE;
+}
+
+static void sessions_layout(struct view *v)
+{
+	session_rows_build(&of(v)->rows);
+}
+
+static size_t sessions_count(const struct view *v)
+{
+	return of(v)->rows.nlines;
+}
+
+static uint64_t sessions_line_id(const struct view *v, size_t line)
+{
+	const struct session_line *l = &of(v)->rows.lines[line];
+
+	return (uint64_t)l->row << 1 | l->is_group;
+}
+
+static size_t sessions_line_of(const struct view *v, uint64_t id)
+{
+	return session_rows_line(&of(v)->rows, (size_t)(id >> 1), id & 1);
+}
+
+static size_t sessions_home(const struct view *v)
+{
+	const struct session_rows *r = &of(v)->rows;
+
+	return r->nlines > 1 && r->lines[0].is_group && !r->lines[1].is_group ? 1 : 0;
+}
+
+/* ---- drawing ---- */
+
+static void draw_group(const struct sessions *s, const struct session_line *l, struct rowbuf *out)
+{
+	char count[32];
+	int right, clip = out->clip;
+	char *path = path_shorten(l->project);
+
+	count_human(l->count, count);
+	right = out->clip - (int)strlen(count) - 10;
+	row_glyph(out, ROLE_GROUP, l->is_folded ? GLYPH_SHUT : GLYPH_OPEN);
+	row_spaces(out, ROLE_GROUP, 1);
+	if (right > out->n + 8)
+		row_clip(out, right);
+	if (*path)
+		row_str(out, ROLE_GROUP, path);
+	else
+		row_lit(out, ROLE_GROUP, "(no project)");
+	row_pad(out, ROLE_NORMAL);
+	row_clip(out, clip);
+	row_printf(out, ROLE_DIM, " %s %s", count, l->count == 1 ? "session" : "sessions");
+	free(path);
+}
+
+static void draw_age(const struct session_row *row, struct rowbuf *out)
+{
+	char age[16];
+	bool from_file = row->last_time == INT64_MIN;
+
+	time_age(from_file ? row->mtime : row->last_time, clock_now_ms(), age);
+	row_field_right(out, ROLE_TIME, age, strlen(age), 4);
+	if (from_file && row->state == ROW_LOADED)
+		row_lit(out, ROLE_DIM, "*"); /* the file's time: the data has none */
+	else
+		row_spaces(out, ROLE_NORMAL, 1);
+}
+
+/* State words at the right edge; the width is known before the title is drawn. */
+static void draw_state(const struct session_row *row, struct rowbuf *out)
+{
+	char size[16];
+
+	if (row->is_gone)
+		row_lit(out, ROLE_DAMAGE, " gone");
+	if (row->is_live)
+		row_lit(out, ROLE_NEW, " live");
+	if (row->is_torn) {
+		size_human(row->torn_bytes, size);
+		row_printf(out, ROLE_DAMAGE, " torn %s", size);
+	}
+	if (row->is_damaged)
+		row_printf(out, ROLE_DAMAGE, row->nproblems == 1 ? " %u problem" : " %u problems",
+			row->nproblems);
+	if (row->is_readonly)
+		row_lit(out, ROLE_DIM, " read-only");
+}
+
+static void draw_counts(const struct session_row *row, struct rowbuf *out)
+{
+	char text[48], count[32];
+
+	if (row->state != ROW_LOADED) {
+		row_spaces(out, ROLE_NORMAL, 15);
+	} else {
+		count_human(row->entries, count);
+		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? "entry  " : "entries");
+		row_field_right(out, ROLE_DIM, text, strlen(text), 15);
+	}
+	if (row->state == ROW_LOADED && row->branches > 1)
+		snprintf(text, sizeof(text), "%u branches", row->branches);
+	else
+		text[0] = '\0';
+	row_field_right(out, ROLE_OFF_BRANCH, text, strlen(text), 13);
+}
+
+static void draw_title(const struct session_row *row, struct rowbuf *out)
+{
+	if (row->state == ROW_UNREADABLE) {
+		row_lit(out, ROLE_DAMAGE, "(cannot read: ");
+		row_str(out, ROLE_DAMAGE, row->reason);
+		row_lit(out, ROLE_DAMAGE, ")  ");
+		row_str(out, ROLE_ID, row->id);
+	} else if (row->title && *row->title) {
+		row_str(out, row->is_gone ? ROLE_DIM : ROLE_NORMAL, row->title);
+	} else if (row->state == ROW_LOADED) {
+		row_lit(out, ROLE_DIM, "(no title)  ");
+		row_str(out, ROLE_ID, row->id);
+	} else {
+		row_str(out, ROLE_ID, row->id);
+	}
+}
+
+static void draw_session(struct view *v, const struct session_line *l, struct rowbuf *out)
+{
+	const struct session_row *row = store_row(v->ui->store, l->row);
+	int clip = out->clip, right_cols = 0, room;
+	struct rowbuf right = { 0 };
+	char size[16];
+
+	draw_age(row, out);
+	row_spaces(out, ROLE_NORMAL, 1);
+	if (l->depth > 0) {
+		row_spaces(out, ROLE_NORMAL, 2 * (l->depth < 6 ? l->depth : 6) - 2);
+		row_glyph(out, ROLE_BORDER, GLYPH_LAST);
+		row_lit(out, ROLE_OFF_BRANCH, "fork ");
+	} else if (row->parent_id) {
+		row_lit(out, ROLE_OFF_BRANCH, "fork (parent missing) ");
+	}
+	if (l->is_folded)
+		row_printf(out, ROLE_DIM, "[+%zu] ", l->count);
+	room = row_left(out);
+	row_start(&right, room, out->ascii);
+	if (row->state != ROW_UNREADABLE) {
+		if (room >= 70)
+			draw_counts(row, &right);
+		size_human(row->size, size);
+		if (room >= 40)
+			row_field_right(&right, ROLE_DIM, size, strlen(size), 8);
+	}
+	right_cols = right.n;
+	if (room >= 70) { /* a column of its own, so that sizes stand below each other */
+		draw_state(row, &right);
+		right_cols = right.n < right_cols + 14 ? right_cols + 14 : right.n;
+	} else if (room >= 20) {
+		draw_state(row, &right);
+		right_cols = right.n;
+	}
+	if (row->state == ROW_UNREADABLE || right_cols > room - 8)
+		right_cols = row->state == ROW_UNREADABLE ? 0 : room / 2;
+	row_clip(out, clip - right_cols);
+	draw_title(row, out);
+	row_pad(out, ROLE_NORMAL);
+	row_clip(out, clip);
+	row_append(out, &right);
+	row_release(&right);
+}
+
+static void sessions_row(struct view *v, size_t line, struct rowbuf *out)
+{
+	const struct session_line *l = &of(v)->rows.lines[line];
+
+	if (l->is_group)
+		draw_group(of(v), l, out);
+	else
+		draw_session(v, l, out);
+}
+
+static void sessions_header(struct view *v, struct rowbuf *out)
+{
+	const struct session_rows *r = &of(v)->rows;
+	char count[32], right[160];
+	int width;
+
+	count_human(r->nsessions, count);
+	snprintf(right, sizeof(right), "%s %s   by %s   %s ", count,
+		r->nsessions == 1 ? "session" : "sessions", session_rows_sort_name(r),
+		r->filter ? "filtered" : "all");
+	width = (int)strlen(right);
+	if (width < out->clip / 2 + 8)
+		row_clip(out, out->clip - width);
+	row_lit(out, ROLE_TITLE, " bough ");
+	for (size_t i = 0; i < store_nroots(v->ui->store); i++) {
+		char *path = path_shorten(store_root(v->ui->store, i));
+		row_spaces(out, ROLE_TITLE, 1);
+		row_str(out, ROLE_TITLE, path);
+		row_spaces(out, ROLE_TITLE, 1);
+		free(path);
+	}
+	row_pad(out, ROLE_TITLE);
+	row_clip(out, out->width);
+	if (out->n + width <= out->width)
+		row_str(out, ROLE_TITLE, right);
+}
+
+static void sessions_position(const struct view *v, struct buf *out)
+{
+	const struct session_rows *r = &of(v)->rows;
+	size_t at = 0;
+
+	if (v->cursor >= r->nlines)
+		return;
+	at = r->lines[v->cursor].number;
+	if (r->filter)
+		buf_printf(out, "\"%s\"  ", r->filter);
+	buf_printf(out, "%zu/%zu", at, r->nshown);
+}
+
+static const char *sessions_progress(const struct view *v, uint64_t *done, uint64_t *all)
+{
+	store_progress(v->ui->store, done, all);
+	return "reading";
+}
+
+static void preview_line(struct page *p, enum role role, const char *who, const char *text)
+{
+	size_t n = strlen(text);
+
+	page_begin_par(p, who, "       ", role);
+	page_text(p, ROLE_NORMAL, text, n);
+	page_end_par(p);
+}
+
+static void note(struct page *p, enum role role, const char *text)
+{
+	page_begin_par(p, "", "", role);
+	page_text(p, role, text, strlen(text));
+	page_end_par(p);
+}
+
+static void sessions_pane(struct view *v, struct page *p, size_t limit)
+{
+	const struct session_row *row = sessions_under_cursor(v);
+	char created[32], text[200];
+
+	if (!row) {
+		for (size_t i = 0; i < store_nroots(v->ui->store); i++) {
+			const char *said = store_root_note(v->ui->store, i);
+			if (said)
+				note(p, ROLE_DIM, said);
+		}
+		return;
+	}
+	if (row->state == ROW_UNREADABLE) {
+		note(p, ROLE_DAMAGE, row->reason ? row->reason : "cannot be read");
+		note(p, ROLE_DIM, row->path);
+		return;
+	}
+	if (row->preview_user)
+		preview_line(p, ROLE_USER, "you    ", row->preview_user);
+	if (row->preview_model)
+		preview_line(p, ROLE_ASSISTANT, "model  ", row->preview_model);
+	time_full(row->first_time, created);
+	snprintf(text, sizeof(text), "%s  began %s", row->format ? row->format : "", created);
+	page_begin_par(p, "", "", ROLE_DIM);
+	page_text(p, ROLE_DIM, text, strlen(text));
+	page_text(p, ROLE_DIM, "  ", 2);
+	page_text(p, ROLE_DIM, row->path, strlen(row->path));
+	page_end_par(p);
+}
+
+static enum effect sessions_changed(struct view *v)
+{
+	store_rescan(v->ui->store);
+	v->busy = true;
+	return FX_NONE;
+}
+
+static void sessions_watch(struct view *v)
+{
+	for (size_t i = 0; i < store_nroots(v->ui->store); i++)
+		watch_add(v->ui->watch, store_root(v->ui->store, i));
+}
+
+static unsigned sessions_state(const struct view *v)
+{
+	const struct sessions *s = of(v);
+	unsigned state = WHEN_PANE;
+
+	if (sessions_under_cursor(v))
+		state |= WHEN_ROW;
+	if (v->cursor < s->rows.nlines && (s->rows.lines[v->cursor].is_group ||
+	    s->rows.lines[v->cursor].has_children))
+		state |= WHEN_CHILDREN;
+	return state;
+}
+
+const struct view_ops view_sessions = {
+	.name = "sessions",
+	.pane = PANE_BELOW,
+	.pane_percent = 22,
+	.private_size = sizeof(struct sessions),
+	.commands = &sessions_commands,
+	.open = sessions_open,
+	.close = sessions_close,
+	.step = sessions_step,
+	.layout = sessions_layout,
+	.count = sessions_count,
+	.draw_row = sessions_row,
+	.draw_header = sessions_header,
+	.line_id = sessions_line_id,
+	.line_of = sessions_line_of,
+	.home = sessions_home,
+	.fill_pane = sessions_pane,
+	.state = sessions_state,
+	.changed = sessions_changed,
+	.position = sessions_position,
+	.progress = sessions_progress,
+	.watch = sessions_watch,
+};
