@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
@@ -22,12 +21,6 @@ enum {
 	LISTS_MAX = 256            /* lists with numbers of their own */
 };
 
-/* An open quote or item: what the indents were in front of it. */
-struct level {
-	size_t rest_n;
-	bool is_quote;
-};
-
 struct list {
 	int number, digits; /* of the next item, if its own can not be read; columns; 0: bullets */
 	char delim;
@@ -35,7 +28,7 @@ struct list {
 
 struct walk {
 	struct md m;
-	struct level levels[LEVELS_MAX];
+	size_t rest_n[LEVELS_MAX]; /* of each open quote or item: bytes of the indent in front of it */
 	struct list lists[LISTS_MAX];
 	size_t nlists;
 };
@@ -72,16 +65,15 @@ int md_room(const struct md *m)
 static void push_level(struct walk *w, const char *first, bool is_quote)
 {
 	struct md *m = &w->m;
-	int width = text_width(first, strlen(first));
+	int width = page_columns(first, strlen(first));
 
 	if (m->levels < LEVELS_MAX) {
-		w->levels[m->levels] = (struct level){ .rest_n = m->rest.n, .is_quote = is_quote };
+		w->rest_n[m->levels] = m->rest.n;
 		buf_adds(&m->first, first);
 		if (is_quote)
 			buf_adds(&m->rest, first);
 		else
 			buf_printf(&m->rest, "%*s", width, "");
-		m->quotes += is_quote;
 	} else if (!is_quote && !m->is_pending) {
 		buf_adds(&m->first, first);
 	}
@@ -89,18 +81,22 @@ static void push_level(struct walk *w, const char *first, bool is_quote)
 	m->levels++;
 }
 
+/* A quote or an item without anything in it: only its mark. */
+static void empty_block(struct md *m)
+{
+	md_begin_par(m);
+	page_end_par(m->p);
+}
+
 static void pop_level(struct walk *w)
 {
 	struct md *m = &w->m;
 
-	if (m->is_pending) { /* an item without anything in it */
-		md_begin_par(m);
-		page_end_par(m->p);
-	}
+	if (m->is_pending)
+		empty_block(m);
 	if (--m->levels < LEVELS_MAX) {
-		m->rest.n = w->levels[m->levels].rest_n;
+		m->rest.n = w->rest_n[m->levels];
 		buf_add(&m->rest, NULL, 0);
-		m->quotes -= w->levels[m->levels].is_quote;
 	}
 	used_first(m);
 }
@@ -124,12 +120,12 @@ static void gap(struct md *m, cmark_node *node)
 	if (cmark_node_get_type(before) == MD_NODE_DEFINITION &&
 		cmark_node_get_end_line(before) + 1 == cmark_node_get_start_line(node))
 		return;
-	if (!m->quotes) {
+	while (n && m->rest.p[n - 1] == ' ')
+		n--;
+	if (!n) {
 		page_blank(m->p);
 		return;
 	}
-	while (n && m->rest.p[n - 1] == ' ')
-		n--;
 	m->rest.p[n] = '\0';
 	page_line(m->p, ROLE_RULE, m->rest.p, "", 0);
 	if (n < m->rest.n)
@@ -160,7 +156,8 @@ struct str md_source(struct md *m, size_t line)
 	if (!line || line > m->nlines)
 		return (struct str){ "", 0 };
 	from = m->line_off[line - 1];
-	end = line < m->nlines ? m->line_off[line] - 1 : m->src.n;
+	end = line < m->nlines ? m->line_off[line] : m->src.n;
+	end -= end > from && m->src.p[end - 1] == '\n';
 	return (struct str){ m->src.p + from, end - from };
 }
 
@@ -305,7 +302,7 @@ static void paragraph(struct md *m, cmark_node *node)
 static void definition(struct md *m, cmark_node *node)
 {
 	md_begin_par(m);
-	page_puts(m->p, m->quotes ? ROLE_QUOTE : ROLE_NORMAL, cmark_node_get_on_enter(node));
+	page_puts(m->p, m->nroles ? ROLE_QUOTE : ROLE_NORMAL, cmark_node_get_on_enter(node));
 	page_end_par(m->p);
 }
 
@@ -321,6 +318,8 @@ static bool container(struct walk *w, bool is_enter, cmark_node *node)
 		if (is_enter) {
 			push_level(w, glyph(&w->m, "▌ ", "> "), true);
 			md_push_role(&w->m, ROLE_QUOTE);
+			if (!cmark_node_first_child(node))
+				empty_block(&w->m);
 		} else {
 			md_pop_role(&w->m);
 			pop_level(w);

@@ -15,7 +15,7 @@
 
 #define BAR_COLS 20
 
-static void __attribute__((format(printf, 3, 0))) say(struct ui *ui, bool is_error, const char *fmt,
+__attribute__((format(printf, 3, 0))) static void say(struct ui *ui, bool is_error, const char *fmt,
 	va_list ap)
 {
 	vsnprintf(ui->status.text, sizeof(ui->status.text), fmt, ap);
@@ -85,12 +85,11 @@ static void draw_progress(struct rowbuf *rb, const char *what, uint64_t done, ui
 static void draw_hints_of(struct view *v, const struct command_table *t, size_t map,
 	struct rowbuf *rb)
 {
-	unsigned state = v->ops->state ? v->ops->state(v) : ~0u;
 	struct buf keys = { 0 };
 
 	for (size_t i = 0; i < t->n && row_left(rb) > 0; i++) {
 		const struct command *c = &t->v[i];
-		if (!c->hint || (c->when & ~state))
+		if (!c->hint || (c->when && v->ops->state && (c->when & ~v->ops->state(v))))
 			continue;
 		buf_clear(&keys);
 		keymap_keys(v->ui->keys, map, c, 1, &keys);
