@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
@@ -72,7 +71,7 @@ int md_room(const struct md *m)
 static void push_level(struct walk *w, const char *first, bool is_quote)
 {
 	struct md *m = &w->m;
-	int width = text_width(first, strlen(first));
+	int width = page_columns(first, strlen(first));
 
 	if (m->levels < LEVELS_MAX) {
 		w->levels[m->levels] = (struct level){ .rest_n = m->rest.n, .is_quote = is_quote };
@@ -89,14 +88,19 @@ static void push_level(struct walk *w, const char *first, bool is_quote)
 	m->levels++;
 }
 
+/* A quote or an item without anything in it: only its mark. */
+static void empty_block(struct md *m)
+{
+	md_begin_par(m);
+	page_end_par(m->p);
+}
+
 static void pop_level(struct walk *w)
 {
 	struct md *m = &w->m;
 
-	if (m->is_pending) { /* an item without anything in it */
-		md_begin_par(m);
-		page_end_par(m->p);
-	}
+	if (m->is_pending)
+		empty_block(m);
 	if (--m->levels < LEVELS_MAX) {
 		m->rest.n = w->levels[m->levels].rest_n;
 		buf_add(&m->rest, NULL, 0);
@@ -160,7 +164,8 @@ struct str md_source(struct md *m, size_t line)
 	if (!line || line > m->nlines)
 		return (struct str){ "", 0 };
 	from = m->line_off[line - 1];
-	end = line < m->nlines ? m->line_off[line] - 1 : m->src.n;
+	end = line < m->nlines ? m->line_off[line] : m->src.n;
+	end -= end > from && m->src.p[end - 1] == '\n';
 	return (struct str){ m->src.p + from, end - from };
 }
 
@@ -321,6 +326,8 @@ static bool container(struct walk *w, bool is_enter, cmark_node *node)
 		if (is_enter) {
 			push_level(w, glyph(&w->m, "▌ ", "> "), true);
 			md_push_role(&w->m, ROLE_QUOTE);
+			if (!cmark_node_first_child(node))
+				empty_block(&w->m);
 		} else {
 			md_pop_role(&w->m);
 			pop_level(w);

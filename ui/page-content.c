@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 
 enum { KEY_COLS_MAX = 24 };
 
@@ -137,9 +136,10 @@ static bool looks_like_json(struct str s)
 
 static void text_part(struct page *p, const struct part *part)
 {
-	if (part->text.n)
-		page_markdown(p, part->text.p, part->text.n);
-	else
+	size_t before = p->nlines;
+
+	page_markdown(p, part->text.p, part->text.n);
+	if (p->nlines == before)
 		empty_line(p);
 }
 
@@ -227,7 +227,7 @@ static int key_cols(const struct page *p, const struct content *c)
 	int cols = 0, most = p->width / 2 - 2;
 
 	for (size_t i = 0; i < c->n; i++) {
-		int width = c->v[i].kind == PART_META ? text_width(c->v[i].name.p, c->v[i].name.n) : 0;
+		int width = c->v[i].kind == PART_META ? page_columns(c->v[i].name.p, c->v[i].name.n) : 0;
 
 		if (width > cols)
 			cols = width;
@@ -240,7 +240,7 @@ static int key_cols(const struct page *p, const struct content *c)
 /* "key  value", the values of all rows in one column; a longer key pushes its value on. */
 static void meta_row(struct page *p, const struct part *part, int cols)
 {
-	int pad = cols - text_width(part->name.p, part->name.n);
+	int pad = cols - page_columns(part->name.p, part->name.n);
 	char rest[KEY_COLS_MAX + 3];
 
 	snprintf(rest, sizeof(rest), "%*s", cols + 2, "");

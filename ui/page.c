@@ -325,6 +325,14 @@ static void put_word(struct page *p, enum role role, const char *s, size_t n)
 	p->tab_col += n;
 }
 
+/* A CR at the end of a piece of text is kept back: with the newline of the next piece it is nothing. */
+static void put_held_cr(struct page *p)
+{
+	if (p->holds_cr)
+		put_word(p, ROLE_CONTROL, "^M", 2);
+	p->holds_cr = false;
+}
+
 static void put_newline(struct page *p)
 {
 	emit(p, false);
@@ -377,6 +385,12 @@ void page_text(struct page *p, enum role role, const char *s, size_t n)
 
 	if (!p->in_par)
 		page_begin_par(p, "", "", ROLE_NORMAL);
+	if (!n)
+		return;
+	if (*s != '\n')
+		put_held_cr(p);
+	p->holds_cr = s[n - 1] == '\r';
+	n -= p->holds_cr;
 	while (i < n) {
 		size_t run = ascii_run(s + i, n - i);
 
@@ -405,6 +419,7 @@ void page_puts(struct page *p, enum role role, const char *s)
 
 void page_put(struct page *p, const struct page *from, const struct span *span)
 {
+	put_held_cr(p);
 	add(p, span->role, from->text.p + span->off, span->n, span->width);
 	p->is_leading = false;
 }
@@ -413,11 +428,24 @@ void page_fill(struct page *p, enum role role, const char *glyph, int cols)
 {
 	size_t n = strlen(glyph);
 
+	put_held_cr(p);
 	for (int i = 0; i < cols; i++)
 		add(p, role, glyph, n, 1);
 }
 
 /* ---------------------------------------------------------------- paragraphs */
+
+int page_columns(const char *s, size_t n)
+{
+	struct text_cluster c;
+	int width = 0;
+
+	for (size_t i = 0; i < n && width < INT_MAX / 2; i += c.src_n) {
+		text_next(s + i, n - i, &c);
+		width += c.width;
+	}
+	return width;
+}
 
 /* How much of an indent's left end goes so that the text keeps half of the width. */
 static size_t indent_cut(const struct page *p, const char *indent, int *width)
@@ -425,11 +453,11 @@ static size_t indent_cut(const struct page *p, const char *indent, int *width)
 	size_t n = strlen(indent), off = 0;
 	struct text_cluster c;
 
-	*width = text_width(indent, n);
+	*width = page_columns(indent, n);
 	while (off < n && *width > p->width / 2) {
 		text_next(indent + off, n - off, &c);
 		off += c.src_n;
-		*width = text_width(indent + off, n - off);
+		*width -= c.width;
 	}
 	return off;
 }
@@ -464,6 +492,7 @@ void page_begin_par(struct page *p, const char *first, const char *rest, enum ro
 	p->tab_col = 0;
 	p->is_fresh = false;
 	p->is_leading = true;
+	p->holds_cr = false;
 	start_line(p, false);
 }
 
@@ -477,6 +506,7 @@ void page_end_par(struct page *p)
 {
 	if (!p->in_par)
 		return;
+	put_held_cr(p);
 	if (!p->is_fresh)
 		emit(p, false);
 	p->in_par = false;

@@ -71,6 +71,7 @@ struct page {
 	bool is_fresh;   /* begun by a newline and still empty */
 	bool is_full;    /* only spaces came since it was full */
 	bool is_leading; /* only spaces so far */
+	bool holds_cr;   /* the text ended with a CR: half of a line end, or a control */
 	bool after_wide; /* the last cluster was a wide one */
 	int lead;        /* leading spaces of the unwrapped line */
 	uint64_t tab_col;/* columns of the unwrapped line */
@@ -103,6 +104,7 @@ void page_end_par(struct page *p);
 void page_line(struct page *p, enum role role, const char *indent, const char *s, size_t n);
 void page_blank(struct page *p);  /* at most one in a row, none at the top */
 void page_rule(struct page *p);
+int page_columns(const char *s, size_t n); /* of one line, tabs not counted */
 int page_indent_width(const struct page *p, const char *indent); /* as page_begin_par cuts it */
 
 /* ---- builders ---- */
