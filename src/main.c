@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "cmd/bench.h"
 #include "cmd/cmd.h"
 #include "store/store.h"
 #include "ui/dump.h"
 #include "ui/settings.h"
 #include "ui/ui.h"
 
-enum { OPT_ASCII = 256, OPT_COLOR, OPT_THEME, OPT_VERSION, OPT_DUMP_COMMANDS, OPT_DUMP };
+enum { OPT_ASCII = 256, OPT_COLOR, OPT_THEME, OPT_VERSION, OPT_DUMP_COMMANDS, OPT_DUMP, OPT_BENCH };
 
 static const struct option options[] = {
 	{ .name = "root", .has_arg = required_argument, .val = 'r' },
@@ -30,6 +31,7 @@ static const struct option options[] = {
 	{ .name = "version", .has_arg = no_argument, .val = OPT_VERSION },
 	{ .name = "dump-commands", .has_arg = no_argument, .val = OPT_DUMP_COMMANDS },
 	{ .name = "dump-defaults", .has_arg = required_argument, .val = OPT_DUMP },
+	{ .name = "bench", .has_arg = no_argument, .val = OPT_BENCH },
 	{ .name = NULL },
 };
 
@@ -90,6 +92,8 @@ static int parse(int argc, char **argv, struct arguments *a)
 			if (dump_defaults(optarg, stdout) < 0)
 				return cmd_complain(STATUS_USAGE, "no defaults called '%s'", optarg);
 			return STATUS_DONE;
+		case OPT_BENCH:
+			return cmd_bench(argc - optind, argv + optind);
 		default:
 			return bad_option(argv, answer);
 		}

@@ -134,8 +134,8 @@ void row_text(struct rowbuf *rb, enum role role, const char *p, size_t n)
 			c.bytes[0] = ' ';
 			c.n = 1;
 			c.width = 1;
-			if (rb->n >= rb->clip && n == 0)
-				return; /* nothing but a space is lost */
+			if (rb->n >= rb->clip)
+				continue; /* a lost space is no cut */
 		} else {
 			after_white = false;
 		}
@@ -246,8 +246,9 @@ const char *glyph_bytes(enum glyph g, bool ascii)
 void row_glyph(struct rowbuf *rb, enum role role, enum glyph g)
 {
 	const char *s = glyph_bytes(g, rb->ascii);
+	int none = 0;
 
-	row_text(rb, role, s, strlen(s));
+	row_span(rb, role, s, strlen(s), &none);
 }
 
 void row_pad(struct rowbuf *rb, enum role role)

@@ -20,7 +20,13 @@
 #include "base/buf.h"
 #include "ui/role.h"
 
-enum under { UNDER_NONE, UNDER_CURSOR, UNDER_IDLE }; /* the cursor's bar, with and without the keys */
+enum under { /* a bar that lies below the cells' own roles */
+	UNDER_NONE,
+	UNDER_CURSOR,
+	UNDER_IDLE,   /* the cursor of a pane that has not the keys */
+	UNDER_TITLE,
+	UNDER_STATUS
+};
 
 struct cell {
 	uint32_t off;  /* of its bytes in the row's text */

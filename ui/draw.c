@@ -214,7 +214,8 @@ static char role_letter(enum role role)
 
 void draw_save_roles(const struct draw *d, struct buf *out)
 {
-	static const char bar[] = { [UNDER_NONE] = ' ', [UNDER_CURSOR] = '>', [UNDER_IDLE] = ')' };
+	static const char bar[] = { [UNDER_NONE] = ' ', [UNDER_CURSOR] = '>', [UNDER_IDLE] = ')',
+		[UNDER_TITLE] = ' ', [UNDER_STATUS] = ' ' };
 	bool used[ROLE_COUNT] = { false };
 
 	for (int y = 0; y < d->rows; y++) {

@@ -94,7 +94,7 @@ static int run_editor(struct ui *ui, const char *path, struct err *err)
 	pid = fork();
 	if (pid == 0)
 		run_child(argv);
-	rc = pid < 0 ? err_sys(err, "start %s", argv[0]) : wait_for(pid, argv[0], err);
+	rc = pid < 0 ? err_sys(err, "start %s", argv[0]) : wait_for(pid, path_base(argv[0]), err);
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGQUIT, &old_quit, NULL);
 	sigaction(SIGTSTP, &old_tstp, NULL);
@@ -110,7 +110,7 @@ static void add_notes(struct buf *out, const char *notes)
 	while (*notes) {
 		size_t n = strcspn(notes, "\n");
 		buf_adds(out, "#: ");
-		text_safe(out, notes, n, TEXT_ONE_LINE);
+		text_safe(out, notes, n, 0);
 		buf_addc(out, '\n');
 		notes += n + (notes[n] == '\n');
 	}

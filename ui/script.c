@@ -60,7 +60,8 @@ static void run_command(struct ui *ui, struct str line)
 {
 	char *copy = xstrndup(line.p, line.n);
 
-	status_clear(ui);
+	if (!str_starts(line, "save-")) /* what was said belongs to the picture */
+		status_clear(ui);
 	ui_apply(ui, ui->top, command_line(ui->top, copy));
 	free(copy);
 }

@@ -306,19 +306,12 @@ enum effect alter_repair(struct view *v, const char *arg)
 	struct session *s = session_model(v);
 	char size[16];
 
-	if (!sv->is_loaded) {
-		ui_say(v->ui, "still loading");
-		return FX_REDRAW;
-	}
 	if (s->is_torn) {
 		size_human(s->size - s->committed, size);
 		snprintf(spec.label, sizeof(spec.label), "Set the torn %s at the end aside? (y/n) ", size);
-	} else if (work_nlost(sv->w) > 0) {
+	} else {
 		snprintf(spec.label, sizeof(spec.label), "Append %zu lost %s again? (y/n) ",
 			work_nlost(sv->w), work_nlost(sv->w) == 1 ? "entry" : "entries");
-	} else {
-		ui_say(v->ui, "nothing to repair");
-		return FX_REDRAW;
 	}
 	prompt_open(v->ui, &spec);
 	return FX_REDRAW;
@@ -343,7 +336,7 @@ static enum effect trash_done(struct view *v, const char *text)
 	done_release(&ui->last_trash);
 	ui->last_trash = done;
 	if (v->below) {
-		ui_say(ui, "%s; u takes it back", done.said);
+		ui_say(ui, "moved %s to the trash; u takes it back", done.session);
 		return FX_CLOSE;
 	}
 	return FX_QUIT;

@@ -262,6 +262,7 @@ static void add_items(struct build *b, size_t first, size_t *number)
 			l->depth = depth;
 			l->number = *number;
 			l->has_children = it->child != NONE;
+			l->is_lone = it->row->parent_id && parent_of(b, at) == NONE;
 			l->is_folded = l->has_children && r->folded[at];
 			if (l->is_folded) {
 				hidden_below = at;

@@ -15,6 +15,7 @@ enum session_sort { SORT_ACTIVITY, SORT_CREATED, SORT_TITLE, SORT_SIZE, SORT_COU
 
 struct session_line {
 	bool is_group, is_folded, has_children;
+	bool is_lone;        /* it names a parent that is nowhere */
 	size_t row;          /* in the store; a group's is its first one there */
 	const char *project; /* of a group */
 	size_t count;        /* sessions of a group; hidden below a folded row */

@@ -195,7 +195,7 @@ static enum effect trash_done(struct view *v, const char *text)
 	if (work_open(&w, row->path, &err) == 0 && work_trash(&w, false, &done, &err) == 0) {
 		done_release(&ui->last_trash);
 		ui->last_trash = done;
-		ui_say(ui, "%s; u takes it back", done.said);
+		ui_say(ui, "moved %s to the trash; u takes it back", done.session);
 		ui_changed(ui);
 		return FX_REDRAW;
 	}

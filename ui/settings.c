@@ -239,7 +239,7 @@ int settings_load_theme(struct theme *t, const char *name, enum theme_depth dept
 	}
 	if (rc == 0) {
 		dir = config_path("themes");
-		rc = err_set(err, ERR_NOTFOUND, "no theme '%s': it is none of dark, light, mono, and "
+		rc = err_set(err, ERR_USAGE, "no theme '%s': it is none of dark, light, mono, and "
 			"there is no %s.theme in %s", name, name, dir ? dir : PKGDATADIR);
 		free(dir);
 	} else if (rc == 1) {

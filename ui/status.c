@@ -15,7 +15,8 @@
 
 #define BAR_COLS 20
 
-static void say(struct ui *ui, bool is_error, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void say(struct ui *ui, bool is_error, const char *fmt,
+	va_list ap)
 {
 	vsnprintf(ui->status.text, sizeof(ui->status.text), fmt, ap);
 	ui->status.is_error = is_error;
@@ -124,7 +125,7 @@ static void draw_left(struct view *v, struct rowbuf *rb)
 	if (s->text[0]) {
 		enum role role = s->is_error ? ROLE_ERROR : ROLE_STATUS;
 		row_spaces(rb, role, 1);
-		row_str(rb, role, s->text);
+		row_printf(rb, role, "%s", s->text);
 		row_spaces(rb, role, 1);
 		return;
 	}
@@ -152,25 +153,23 @@ static void right_text(struct view *v, struct buf *out)
 
 void status_draw(struct view *v, struct rowbuf *rb, int y)
 {
-	struct buf right = { 0 };
-	int width, clip = rb->clip;
+	struct buf text = { 0 };
+	struct rowbuf right = { 0 };
+	int clip = rb->clip;
 
 	if (v->ui->prompt.is_open) {
 		prompt_draw(v->ui, rb, y);
 		row_pad(rb, ROLE_STATUS);
 		return;
 	}
-	right_text(v, &right);
-	width = text_width(right.p, right.n);
-	if (width > clip / 2)
-		width = 0;
-	row_clip(rb, clip - width - 1);
+	right_text(v, &text);
+	row_start(&right, clip / 2, rb->ascii);
+	row_printf(&right, ROLE_STATUS, " %s", text.p);
+	row_clip(rb, clip - right.n);
 	draw_left(v, rb);
 	row_pad(rb, ROLE_STATUS);
 	row_clip(rb, clip);
-	row_spaces(rb, ROLE_STATUS, 1);
-	if (width > 0)
-		row_text(rb, ROLE_STATUS, right.p, right.n);
-	row_pad(rb, ROLE_STATUS);
-	buf_release(&right);
+	row_append(rb, &right);
+	row_release(&right);
+	buf_release(&text);
 }

@@ -294,17 +294,20 @@ void theme_dump(const char *name, struct buf *out)
 
 struct style theme_style(const struct theme *t, enum role role, enum under under)
 {
+	static const enum role bars[] = { [UNDER_CURSOR] = ROLE_CURSOR, [UNDER_IDLE] = ROLE_CURSOR_IDLE,
+		[UNDER_TITLE] = ROLE_TITLE, [UNDER_STATUS] = ROLE_STATUS };
 	struct style s = t->style[role];
 	const struct style *bar;
+	bool is_cursor = under == UNDER_CURSOR || under == UNDER_IDLE;
 
 	if (under == UNDER_NONE)
 		return s;
-	bar = &t->style[under == UNDER_CURSOR ? ROLE_CURSOR : ROLE_CURSOR_IDLE];
-	if (role == ROLE_MATCH || role == ROLE_CONTROL) { /* stay visible inside the bar */
+	bar = &t->style[bars[under]];
+	if (role == ROLE_MATCH || role == ROLE_CONTROL || role == ROLE_ERROR) { /* stay visible inside it */
 		s.attrs |= bar->attrs & ~(unsigned)STYLE_REVERSE;
 		return s;
 	}
-	if (bar->fg >= 0)
+	if (bar->fg >= 0 && (is_cursor || s.fg < 0))
 		s.fg = bar->fg;
 	if (bar->bg >= 0)
 		s.bg = bar->bg;

@@ -48,7 +48,7 @@ int theme_init(struct theme *t, const char *name, enum theme_depth depth, struct
 int theme_parse(struct theme *t, struct str text, enum theme_depth depth, struct err *err);
 /* A built-in scheme as the text of a .theme file; data/themes/ holds what this gives. */
 void theme_dump(const char *name, struct buf *out);
-/* Role and cursor bar together. */
+/* Role and the bar below it together. */
 struct style theme_style(const struct theme *t, enum role role, enum under under);
 
 #endif

@@ -165,13 +165,13 @@ static void draw_marks(struct session_view *sv, const struct entry *e, uint32_t 
 }
 
 static void draw_text(struct session_view *sv, const struct entry *e, uint32_t entry, uint32_t row,
-	struct rowbuf *out)
+	int list_cols, struct rowbuf *out)
 {
 	struct session *s = work_session(sv->w);
 	bool on_tip = layout_on_tip(&sv->lay, row);
 	struct buf text = { 0 }, who = { 0 };
 	struct err err = { 0 };
-	int who_cols = row_left(out) >= 40 ? 10 : row_left(out) >= 16 ? 5 : 0;
+	int who_cols = list_cols >= 44 ? 10 : list_cols >= 24 ? 4 : 0;
 	const char *word = entry_word(e);
 
 	if (s->ops->preview(s, entry, PREVIEW_BYTES, &text, &who, &err) < 0) {
@@ -180,8 +180,9 @@ static void draw_text(struct session_view *sv, const struct entry *e, uint32_t e
 	}
 	if (e->kind == KIND_UNKNOWN && who.n > 0)
 		row_field(out, entry_role(e), who.p, who.n, who_cols);
-	else
-		row_field(out, entry_role(e), word, strlen(word), who_cols);
+	else /* the first four letters tell the kinds apart */
+		row_field(out, entry_role(e), word, who_cols < 10 && strlen(word) > 4 ? 4 : strlen(word),
+			who_cols);
 	row_spaces(out, ROLE_NORMAL, who_cols > 0 && row_left(out) > 0);
 	if ((e->kind == KIND_TOOL_RESULT || e->kind == KIND_TOOL_CALL) && who.n > 0 &&
 	    !str_eqs((struct str){ who.p, who.n }, "tool")) {
@@ -201,7 +202,7 @@ void tree_row(struct session_view *sv, uint32_t line, struct rowbuf *out)
 	const struct entry *e = &s->entries[entry];
 	uint32_t row = sv->lay.row_of[entry];
 	struct rowbuf marks = { 0 };
-	int clip = out->clip;
+	int clip = out->clip, list_cols = row_left(out);
 
 	if (e->flags & ENTRY_NEW)
 		row_lit(out, ROLE_NEW, "+");
@@ -212,7 +213,7 @@ void tree_row(struct session_view *sv, uint32_t line, struct rowbuf *out)
 	row_clip(out, clip - marks.n);
 	draw_lines(sv, row, out);
 	draw_node(sv, e, entry, row, out);
-	draw_text(sv, e, entry, row, out);
+	draw_text(sv, e, entry, row, list_cols, out);
 	row_pad(out, ROLE_NORMAL);
 	row_clip(out, clip);
 	row_append(out, &marks);

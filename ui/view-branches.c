@@ -110,8 +110,7 @@ static void branches_row(struct view *v, size_t line, struct rowbuf *out)
 		row_text(out, ROLE_LABEL, label->text.p, label->text.n);
 		row_lit(out, ROLE_LABEL, "] ");
 	}
-	if (b->first != ENTRY_NONE)
-		draw_words(sv, b->first, out);
+	draw_words(sv, b->first != ENTRY_NONE ? b->first : b->leaf, out);
 }
 
 static const char *tip_rule_words(const struct session *s)

@@ -44,6 +44,9 @@ static void head_lines(struct session_view *sv, uint32_t entry, struct page *p)
 		put(p, ROLE_TIME, "  ");
 		put(p, ROLE_TIME, text);
 	}
+	size_human(e->len, text);
+	put(p, ROLE_DIM, "  ");
+	put(p, ROLE_DIM, text);
 	put(p, ROLE_ID, "  ");
 	id = entry_id(sv, entry);
 	page_text(p, ROLE_ID, id.p, id.n);
@@ -63,9 +66,6 @@ static void head_lines(struct session_view *sv, uint32_t entry, struct page *p)
 		page_text(p, ROLE_LABEL, label->text.p, label->text.n);
 		put(p, ROLE_LABEL, "]");
 	}
-	size_human(e->len, text);
-	put(p, ROLE_DIM, "  ");
-	put(p, ROLE_DIM, text);
 	page_end_par(p);
 }
 

@@ -132,7 +132,7 @@ static enum effect run_close(struct view *v, const char *arg)
 }
 
 static const struct command table[] = {
-	{ .name = "close", .keys = "?, <Enter>", .group = "Help", .hint = "close",
+	{ .name = "help", .keys = "?, <F1>, <Enter>", .group = "Help", .hint = "close",
 	  .help = "Close the help", .run = run_close },
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "ui/internal.h"
 #include "ui/page.h"
 #include "ui/session-changes.h"
@@ -113,7 +114,14 @@ static void repair_line(struct view *v, struct page *p)
 	snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed, count,
 		s->n == 1 ? "entry" : "entries");
 	say(p, ROLE_DIM, text);
-	if (!s->is_torn && work_nlost(sv->w) == 0)
+	if (s->is_torn) {
+		struct buf b = { 0 };
+		buf_printf(&b, "A repair would move the %" PRIu64 " bytes behind them to %s.torn-%" PRIu64 ".",
+			s->size - s->committed, path_base(s->path), s->committed);
+		say(p, ROLE_NORMAL, b.p);
+		buf_release(&b);
+	}
+	if (work_nlost(sv->w) == 0)
 		return;
 	/* dry: nothing is written; the store composes the sentence */
 	if (work_repair(sv->w, true, &done, &err) == 0)
@@ -121,6 +129,11 @@ static void repair_line(struct view *v, struct page *p)
 	else
 		say(p, ROLE_DAMAGE, err.text);
 	done_release(&done);
+}
+
+static const char *problems_empty(const struct view *v)
+{
+	return session_of(v->below)->is_loaded ? "nothing is wrong with this file" : "still loading";
 }
 
 static void problems_pane(struct view *v, struct page *p, size_t limit)
@@ -133,8 +146,7 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	char *bytes;
 
 	if (v->cursor >= list_of(v)->n) {
-		say(p, ROLE_DIM, session_of(v->below)->is_loaded ? "Nothing is wrong with this file." :
-			"Still loading.");
+		repair_line(v, p);
 		return;
 	}
 	problem = &list_of(v)->v[v->cursor];
@@ -156,10 +168,13 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 
 static unsigned problems_state(const struct view *v)
 {
-	const char *why;
-
 	return WHEN_PANE | (view_count(v) > 0 ? WHEN_ROW : 0) |
-		(work_can(session_of(v->below)->w, WORK_REPAIR, &why) ? WHEN_REPAIR : 0);
+		(view_session.state(v->below) & WHEN_REPAIR);
+}
+
+static const char *problems_why(const struct view *v, unsigned when)
+{
+	return view_session.why(v->below, when);
 }
 
 static enum effect run_open(struct view *v, const char *arg)
@@ -174,13 +189,10 @@ static enum effect run_open(struct view *v, const char *arg)
 	return FX_CLOSE;
 }
 
-/* The question belongs to the tree's screen: it goes there first. */
+/* The answer to the question goes to the tree's screen, which is on top by then. */
 static enum effect run_repair(struct view *v, const char *arg)
 {
-	struct ui *ui = v->ui;
-
-	view_pop(ui);
-	return alter_repair(ui->top, arg);
+	return alter_repair(v->below, arg) | FX_CLOSE;
 }
 
 static const struct command table[] = {
@@ -207,5 +219,7 @@ const struct view_ops view_problems = {
 	.line_id = problems_id,
 	.line_of = problems_line_of,
 	.fill_pane = problems_pane,
+	.empty = problems_empty,
 	.state = problems_state,
+	.why = problems_why,
 };

@@ -115,6 +115,11 @@ static size_t reflog_line_of(const struct view *v, uint64_t id)
 	return id > 0 && id <= n ? n - (size_t)id : LINE_NONE;
 }
 
+static const char *reflog_empty(const struct view *v)
+{
+	return "nothing noted yet: no checkout, no label, no fork made with bough";
+}
+
 static unsigned reflog_state(const struct view *v)
 {
 	return view_count(v) > 0 ? WHEN_ROW : 0;
@@ -179,5 +184,6 @@ const struct view_ops view_reflog = {
 	.draw_header = reflog_header,
 	.line_id = reflog_id,
 	.line_of = reflog_line_of,
+	.empty = reflog_empty,
 	.state = reflog_state,
 };

@@ -175,6 +175,15 @@ static size_t session_line_of(const struct view *v, uint64_t id)
 	return line == ENTRY_NONE ? LINE_NONE : line;
 }
 
+static const char *session_empty(const struct view *v)
+{
+	const struct session_view *sv = session_of(v);
+
+	if (sv->lay.show != SHOW_ALL && session_model(v)->n > 0)
+		return "no entries of this kind (& goes on)";
+	return sv->is_loaded ? "this session has no entries" : "loading";
+}
+
 static void session_row(struct view *v, size_t line, struct rowbuf *out)
 {
 	tree_row(session_of(v), (uint32_t)line, out);
@@ -319,6 +328,12 @@ static void session_pane(struct view *v, struct page *p, size_t limit)
 		entry_page(session_of(v), entry, limit, p);
 }
 
+static bool needs_repair(const struct view *v)
+{
+	return session_of(v)->is_loaded &&
+		(session_model(v)->is_torn || work_nlost(session_of(v)->w) > 0);
+}
+
 static unsigned session_state(const struct view *v)
 {
 	const struct session_view *sv = session_of(v);
@@ -333,7 +348,7 @@ static unsigned session_state(const struct view *v)
 	}
 	if (work_can(sv->w, WORK_APPEND, &why))
 		state |= WHEN_APPEND;
-	if (work_can(sv->w, WORK_REPAIR, &why))
+	if (needs_repair(v) && work_can(sv->w, WORK_REPAIR, &why))
 		state |= WHEN_REPAIR;
 	if (work_can(sv->w, WORK_TITLE, &why))
 		state |= WHEN_TITLE;
@@ -346,6 +361,8 @@ static const char *session_why(const struct view *v, unsigned when)
 		when == WHEN_TITLE ? WORK_TITLE : 0;
 	const char *why = NULL;
 
+	if (when == WHEN_REPAIR && !needs_repair(v))
+		return session_of(v)->is_loaded ? "nothing to repair" : "still loading";
 	if (what)
 		work_can(session_of(v)->w, what, &why);
 	return why;
@@ -406,6 +423,7 @@ const struct view_ops view_session = {
 	.line_id = session_line_id,
 	.line_of = session_line_of,
 	.search_text = session_search_text,
+	.empty = session_empty,
 	.fill_pane = session_pane,
 	.state = session_state,
 	.why = session_why,

@@ -154,7 +154,7 @@ static void draw_state(const struct session_row *row, struct rowbuf *out)
 		row_lit(out, ROLE_DIM, " read-only");
 }
 
-static void draw_counts(const struct session_row *row, struct rowbuf *out)
+static void draw_counts(const struct session_row *row, bool with_branches, struct rowbuf *out)
 {
 	char text[48], count[32];
 
@@ -165,6 +165,8 @@ static void draw_counts(const struct session_row *row, struct rowbuf *out)
 		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? "entry  " : "entries");
 		row_field_right(out, ROLE_DIM, text, strlen(text), 15);
 	}
+	if (!with_branches)
+		return;
 	if (row->state == ROW_LOADED && row->branches > 1)
 		snprintf(text, sizeof(text), "%u branches", row->branches);
 	else
@@ -189,12 +191,30 @@ static void draw_title(const struct session_row *row, struct rowbuf *out)
 	}
 }
 
+/* Counts, size and state, in columns of their own where there is room. */
+static void draw_right(const struct session_row *row, int cols, struct rowbuf *out)
+{
+	bool is_wide = cols >= 96;
+	char size[16];
+
+	row_start(out, is_wide ? 54 : cols >= 28 ? cols / 2 - 4 : 0, false);
+	if (row->state == ROW_UNREADABLE)
+		return; /* the reason needs the line */
+	if (cols >= 64)
+		draw_counts(row, is_wide, out);
+	size_human(row->size, size);
+	if (cols >= 48)
+		row_field_right(out, ROLE_DIM, size, strlen(size), 8);
+	draw_state(row, out);
+	if (is_wide)
+		row_pad(out, ROLE_NORMAL);
+}
+
 static void draw_session(struct view *v, const struct session_line *l, struct rowbuf *out)
 {
 	const struct session_row *row = store_row(v->ui->store, l->row);
-	int clip = out->clip, right_cols = 0, room;
 	struct rowbuf right = { 0 };
-	char size[16];
+	int clip = out->clip, cols = row_left(out);
 
 	draw_age(row, out);
 	row_spaces(out, ROLE_NORMAL, 1);
@@ -203,30 +223,14 @@ static void draw_session(struct view *v, const struct session_line *l, struct ro
 		row_glyph(out, ROLE_BORDER, GLYPH_LAST);
 		row_lit(out, ROLE_OFF_BRANCH, "fork ");
 	} else if (row->parent_id) {
-		row_lit(out, ROLE_OFF_BRANCH, "fork (parent missing) ");
+		row_str(out, ROLE_OFF_BRANCH, l->is_lone ? "fork (parent missing) " : "fork ");
 	}
 	if (l->is_folded)
 		row_printf(out, ROLE_DIM, "[+%zu] ", l->count);
-	room = row_left(out);
-	row_start(&right, room, out->ascii);
-	if (row->state != ROW_UNREADABLE) {
-		if (room >= 70)
-			draw_counts(row, &right);
-		size_human(row->size, size);
-		if (room >= 40)
-			row_field_right(&right, ROLE_DIM, size, strlen(size), 8);
-	}
-	right_cols = right.n;
-	if (room >= 70) { /* a column of its own, so that sizes stand below each other */
-		draw_state(row, &right);
-		right_cols = right.n < right_cols + 14 ? right_cols + 14 : right.n;
-	} else if (room >= 20) {
-		draw_state(row, &right);
-		right_cols = right.n;
-	}
-	if (row->state == ROW_UNREADABLE || right_cols > room - 8)
-		right_cols = row->state == ROW_UNREADABLE ? 0 : room / 2;
-	row_clip(out, clip - right_cols);
+	draw_right(row, cols, &right);
+	if (right.n > row_left(out) - 8)
+		right.n = 0; /* deep below its parent on a narrow screen */
+	row_clip(out, clip - right.n);
 	draw_title(row, out);
 	row_pad(out, ROLE_NORMAL);
 	row_clip(out, clip);
@@ -268,7 +272,7 @@ static void sessions_header(struct view *v, struct rowbuf *out)
 	row_pad(out, ROLE_TITLE);
 	row_clip(out, out->width);
 	if (out->n + width <= out->width)
-		row_str(out, ROLE_TITLE, right);
+		row_printf(out, ROLE_TITLE, "%s", right);
 }
 
 static void sessions_position(const struct view *v, struct buf *out)
@@ -288,6 +292,13 @@ static const char *sessions_progress(const struct view *v, uint64_t *done, uint6
 {
 	store_progress(v->ui->store, done, all);
 	return "reading";
+}
+
+static const char *sessions_empty(const struct view *v)
+{
+	if (of(v)->rows.filter)
+		return "no session has these words (Esc shows all)";
+	return v->busy ? "reading" : "no sessions";
 }
 
 static void preview_line(struct page *p, enum role role, const char *who, const char *text)
@@ -379,6 +390,7 @@ const struct view_ops view_sessions = {
 	.line_id = sessions_line_id,
 	.line_of = sessions_line_of,
 	.home = sessions_home,
+	.empty = sessions_empty,
 	.fill_pane = sessions_pane,
 	.state = sessions_state,
 	.changed = sessions_changed,

@@ -58,15 +58,35 @@ size_t view_count(const struct view *v)
 	return v->ops->count(v);
 }
 
+/* Rows of the list on the screen as it is now, at least 1. */
+static size_t list_height(const struct view *v)
+{
+	struct view_rects r;
+
+	view_rects(v, v->ui->screen.cols, v->ui->screen.rows, &r);
+	return r.list.h > 0 ? (size_t)r.list.h : 1;
+}
+
+static size_t last_top(const struct view *v)
+{
+	size_t n = view_count(v), height = list_height(v);
+
+	return n > height ? n - height : 0;
+}
+
 void view_set_cursor(struct view *v, size_t line)
 {
-	size_t n = view_count(v), height = v->height > 0 ? (size_t)v->height : 1;
+	size_t n = view_count(v), height = list_height(v), last = last_top(v);
 
 	v->cursor = n == 0 ? 0 : line >= n ? n - 1 : line;
-	if (v->cursor < v->top)
+	if (v->cursor + height < v->top || v->cursor >= v->top + 2 * height)
+		v->top = v->cursor > height / 2 ? v->cursor - height / 2 : 0; /* far: with surroundings */
+	else if (v->cursor < v->top)
 		v->top = v->cursor;
 	else if (v->cursor - v->top >= height)
 		v->top = v->cursor - height + 1;
+	if (v->top > last)
+		v->top = last;
 }
 
 void view_move(struct view *v, long by)
@@ -79,13 +99,6 @@ void view_move(struct view *v, long by)
 	else
 		line += (size_t)by;
 	view_set_cursor(v, line);
-}
-
-static size_t last_top(const struct view *v)
-{
-	size_t n = view_count(v), height = v->height > 0 ? (size_t)v->height : 1;
-
-	return n > height ? n - height : 0;
 }
 
 void view_page(struct view *v, long by)
@@ -110,11 +123,7 @@ void view_relayout(struct view *v)
 		v->ops->layout(v);
 	if (!v->moved) {
 		line = v->ops->home ? v->ops->home(v) : 0;
-		offset = line - v->top;
-		if (line < v->top || offset >= (size_t)(v->height > 0 ? v->height : 1))
-			offset = (size_t)v->height / 2;
-		if (line < (size_t)(v->height > 0 ? v->height : 1))
-			offset = line;
+		offset = line < list_height(v) ? line : list_height(v) / 2;
 	} else if (had && v->ops->line_of) {
 		line = v->ops->line_of(v, id);
 	}
@@ -245,6 +254,8 @@ static void draw_list_row(struct view *v, const struct rect *r, int y, struct ro
 		if (is_cursor)
 			row_set_under(rb, r->x, rb->n, v->pane_focus ? UNDER_IDLE : UNDER_CURSOR);
 	}
+	if (y == r->y && view_count(v) == 0 && v->ops->empty)
+		row_printf(rb, ROLE_DIM, "  %s", v->ops->empty(v));
 	row_pad(rb, ROLE_NORMAL);
 }
 
@@ -276,7 +287,7 @@ void view_draw(struct view *v, struct draw *d)
 	struct view_rects r;
 
 	view_rects(v, s->cols, s->rows, &r);
-	v->height = r.list.h > 0 ? r.list.h : v->height;
+	v->height = r.list.h;
 	view_set_cursor(v, v->cursor);
 	view_pager(v);
 	draw_begin(d, s->rows, s->cols);
@@ -285,8 +296,10 @@ void view_draw(struct view *v, struct draw *d)
 		if (y == r.header) {
 			v->ops->draw_header(v, rb);
 			row_pad(rb, ROLE_TITLE);
+			row_set_under(rb, 0, rb->n, UNDER_TITLE);
 		} else if (y == r.status) {
 			status_draw(v, rb, y);
+			row_set_under(rb, 0, rb->n, UNDER_STATUS);
 		} else {
 			if (inside(&r.list, y))
 				draw_list_row(v, &r.list, y, rb);

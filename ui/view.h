@@ -50,6 +50,8 @@ struct view_ops {
 	void (*draw_header)(struct view *v, struct rowbuf *out);
 	uint64_t (*line_id)(const struct view *v, size_t line);
 	size_t (*line_of)(const struct view *v, uint64_t id); /* LINE_NONE: gone */
+	/* A sentence for a list without lines. */
+	const char *(*empty)(const struct view *v);
 	/* Where the cursor stands until a person moves it; NULL: the first line. */
 	size_t (*home)(const struct view *v);
 	/* What search looks at; NULL: the drawn row. */

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/safe.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -16,22 +17,6 @@
 #include "base/utf8.h"
 #include "json/value.h"
 #include "json/write.h"
-
-/* The list stands here a second time on purpose: it is the promise, not the code. */
-static bool is_in(uint32_t cp, uint32_t first, uint32_t last)
-{
-	return cp >= first && cp <= last;
-}
-
-static bool may_come_out(uint32_t cp)
-{
-	return cp != UTF8_BAD && cp >= 0x20 && !is_in(cp, 0x7F, 0x9F) && cp != 0xAD &&
-	       cp != 0x61C && cp != 0x180E && cp != 0x200B && !is_in(cp, 0x200E, 0x200F) &&
-	       !is_in(cp, 0x2028, 0x202E) && !is_in(cp, 0x2060, 0x206F) && cp != 0x3164 &&
-	       cp != 0xFFA0 && !is_in(cp, 0x115F, 0x1160) && cp != 0xFEFF &&
-	       !is_in(cp, 0xFFF9, 0xFFFB) && !is_in(cp, 0xFDD0, 0xFDEF) &&
-	       (cp & 0xFFFE) != 0xFFFE && !is_in(cp, 0xE0000, 0xE007F);
-}
 
 /* The columns that p[0..n) takes, code point by code point. */
 static int check_clean(const struct buf *b, bool one_line)

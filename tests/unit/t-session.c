@@ -220,6 +220,10 @@ static void test_many_ids(void **state)
 	char id[16];
 	struct entry_in in = { .time = 1 };
 
+	session_reserve(s, N / 2);
+	assert_int_equal(s->cap, N / 2);
+	session_reserve(s, 10); /* never less */
+	assert_int_equal(s->cap, N / 2);
 	for (uint32_t i = 0; i < N; i++) {
 		size_t pos = 0;
 

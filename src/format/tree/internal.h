@@ -26,6 +26,7 @@ struct tree_src {
 	uint64_t tail_line;        /* its number */
 	bool must_rewind;          /* and the file grew: take it again */
 	bool was_complete;
+	bool has_guessed;          /* how many entries will come */
 	uint64_t first_load;       /* what the first load saw; entries behind it are new */
 	bool is_stale;             /* the bytes behind the descriptor are others now */
 

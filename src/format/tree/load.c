@@ -20,6 +20,7 @@
 enum {
 	CLOCK_LINES = 256,      /* the clock is asked after so many lines */
 	CLOCK_BYTES = 1 << 20,  /* or bytes */
+	GUESS_ENTRIES = 1024,   /* tell how many the whole file may hold */
 	ROLE_SHOWN = 40         /* bytes of an unknown role in a sentence */
 };
 
@@ -416,6 +417,18 @@ static void rewind_tail(struct session *s)
 	src->must_rewind = src->has_tail = false;
 }
 
+/* The first entries tell how large the rest are; what is reserved is not used before it is needed. */
+static void reserve(struct session *s)
+{
+	struct tree_src *src = s->src;
+	uint64_t size = tree_file(s)->size;
+
+	if (src->has_guessed || s->n < GUESS_ENTRIES)
+		return;
+	src->has_guessed = true;
+	session_reserve(s, (size_t)((double)s->n * 1.1 * ((double)size / (double)s->size)));
+}
+
 /* 1: the budget is used up, 0: the end of the file, < 0: err. */
 static int take_lines(struct session *s, uint64_t deadline, struct err *err)
 {
@@ -432,6 +445,7 @@ static int take_lines(struct session *s, uint64_t deadline, struct err *err)
 		if (++lines % CLOCK_LINES && bytes < CLOCK_BYTES)
 			continue;
 		bytes = 0;
+		reserve(s);
 		if (clock_mono_us() >= deadline)
 			break;
 	}

@@ -100,7 +100,8 @@ int tree_sidecar_set(struct str old, const char *key, struct str value, struct b
 		return err_set(err, ERR_CORRUPT,
 			"the file with the title is not one JSON object; it is left as it is");
 	buf_addc(out, '{');
-	json_iter_init(&it, (struct str){ old.p + scan.start, scan.end - scan.start });
+	if (old.n)
+		json_iter_init(&it, (struct str){ old.p + scan.start, scan.end - scan.start });
 	while (old.n && json_iter_next(&it, &name, &raw)) {
 		if (!json_string_eq(name, key)) {
 			put_member(out, name, raw);
