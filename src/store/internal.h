@@ -49,6 +49,8 @@ void reflog_init(struct reflog *r, const char *session_path, bool has_beside);
 void reflog_release(struct reflog *r);
 void reflog_read(struct reflog *r);
 bool reflog_changed(struct reflog *r);
+/* Reads it again when it changed, or could not be read before. */
+void reflog_update(struct reflog *r);
 /* Sets the path in the state folder, when that folder exists or is about to be made. */
 void reflog_find_state(struct reflog *r, bool is_to_write);
 /* Tip, labels, problems of the session from the lines that were read. */
@@ -115,6 +117,10 @@ void done_set(char *to, size_t size, struct str s);
 struct short_id {
 	char s[28];
 } short_id(struct str id);
+/* Can something not be written here at all? */
+bool err_is_denied(const struct err *err);
+/* work_can as an error: ERR_UNSUPPORTED by the format, else ERR_IO. */
+int work_check(struct work *w, unsigned what, struct err *err);
 /* Give the caller what happened in a local err; returns its code. */
 int err_hand_over(struct err *to, const struct err *from);
 

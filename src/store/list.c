@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -207,6 +208,13 @@ static void scan_done(struct store *st, size_t i)
 			root->fmt->title));
 }
 
+static bool is_regular(const char *path)
+{
+	struct stat sb;
+
+	return stat(path, &sb) == 0 && S_ISREG(sb.st_mode);
+}
+
 /* A turn on one root: 1 when it has more. */
 static int scan_root(struct store *st, size_t i)
 {
@@ -219,8 +227,8 @@ static int scan_root(struct store *st, size_t i)
 		root->scan_started = true;
 		root->scan_pos = 0;
 		root->nfound = 0;
-		if (!root->fmt)
-			root->fmt = format_detect(root->path, &err);
+		if (!root->fmt && (root->fmt = format_detect(root->path, &err)))
+			root->is_file = is_regular(root->path); /* it may have come only now */
 	}
 	if (!root->fmt) {
 		root_set_note(root, xstrdup(err.text));

@@ -161,18 +161,25 @@ static int fork_once(struct work *w, const struct fork_spec *spec, bool dry, str
 	return rc;
 }
 
+/* Done is done: a look that fails now can be taken again. The mark "new" is for entries of others. */
+static void look_at_own(struct work *w, struct str id)
+{
+	uint32_t entry;
+
+	if (work_sync_entry(w, id, &entry, NULL) == 0)
+		w->s->entries[entry].flags &= ~ENTRY_NEW;
+}
+
 int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
 {
 	struct fork_spec now = *spec;
 	struct buf id = { 0 };
 	struct err e = { 0 };
-	const char *why;
-	int tries = 0, rc = 0;
+	int tries = 0, rc;
 
 	done_begin(d);
-	if (!work_can(w, FORMAT_APPEND, &why))
-		return err_set(err, ERR_UNSUPPORTED, "%s", why);
-	if (spec->at != ENTRY_NONE)
+	rc = work_check(w, FORMAT_APPEND, &e);
+	if (rc == 0 && spec->at != ENTRY_NONE)
 		rc = work_entry_id(w, spec->at, &id, &e);
 	while (rc == 0) {
 		if (spec->at == ENTRY_NONE)
@@ -190,8 +197,8 @@ int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct don
 	buf_release(&id);
 	if (rc < 0)
 		return err_hand_over(err, &e);
-	if (!dry) /* done is done: a look that fails now can be taken again */
-		work_sync(w, NULL);
+	if (!dry)
+		look_at_own(w, str_of(d->entry));
 	return 0;
 }
 
@@ -286,12 +293,12 @@ static int repair_once(struct work *w, bool dry, struct done *d, struct err *err
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err)
 {
 	struct err e = { 0 };
-	const char *why;
 	int tries = 0, rc;
 
 	done_begin(d);
-	if (!work_can(w, FORMAT_REPAIR, &why))
-		return err_set(err, ERR_UNSUPPORTED, "%s", why);
+	rc = work_check(w, FORMAT_REPAIR, err);
+	if (rc < 0)
+		return rc;
 	do {
 		err_clear(&e);
 		rc = work_sync(w, &e);

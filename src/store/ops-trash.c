@@ -237,6 +237,7 @@ static int find_parts(struct work *w, struct trash *t, struct err *err)
 static int trash(struct work *w, struct trash *t, bool dry, struct err *err)
 {
 	struct log *log = NULL;
+	struct err e = { 0 };
 	int rc = find_parts(w, t, err);
 
 	if (rc == 0)
@@ -246,9 +247,10 @@ static int trash(struct work *w, struct trash *t, bool dry, struct err *err)
 	if (rc < 0 || dry)
 		return rc;
 	/* no other bough is in the middle of an append */
-	rc = log_open(&log, w->path, 0, err);
-	if (rc == 0)
-		rc = log_mkdirs(t->files, err);
+	rc = log_open(&log, w->path, 0, &e);
+	if (rc < 0 && !err_is_denied(&e)) /* a file that nobody may write needs no lock */
+		return err_hand_over(err, &e);
+	rc = log_mkdirs(t->files, err);
 	if (rc == 0)
 		rc = log_mkdirs(t->info, err);
 	if (rc == 0)

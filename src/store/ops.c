@@ -5,6 +5,7 @@
 #include "config.h"
 #include "store/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,20 @@ struct short_id short_id(struct str id)
 		n = 8;
 	set_safe(out.s, sizeof(out.s), (struct str){ id.p, n > 24 ? utf8_cut(id.p, 24) : n });
 	return out;
+}
+
+bool err_is_denied(const struct err *err)
+{
+	return err->code == ERR_IO && (err->sys == EACCES || err->sys == EROFS || err->sys == EPERM);
+}
+
+int work_check(struct work *w, unsigned what, struct err *err)
+{
+	const char *why;
+
+	if (work_can(w, what, &why))
+		return 0;
+	return err_set(err, (w->fmt->can_write & what) == what ? ERR_IO : ERR_UNSUPPORTED, "%s", why);
 }
 
 int err_hand_over(struct err *to, const struct err *from)

@@ -39,20 +39,33 @@ static void apply_tip(struct reflog *r, struct session *s)
 	}
 }
 
+/*
+ * The newest line of an entry counts. A label that is set already is left
+ * alone: a session that is followed for days must not grow by its labels.
+ */
 static void apply_labels(struct reflog *r, struct session *s)
 {
-	while (s->nlabels > 0)
-		session_set_label(s, s->labels[s->nlabels - 1].entry, (struct str){ "", 0 }, 0);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct reflog_line *l = &r->lines[i];
-		uint32_t entry;
+	unsigned char *seen = xcalloc(s->n / 8 + 1, 1);
 
-		if (l->op != REFLOG_LABEL)
+	for (size_t i = r->n; i-- > 0;) {
+		const struct reflog_line *l = &r->lines[i];
+		uint32_t entry = l->op == REFLOG_LABEL ? session_find(s, l->entry) : ENTRY_NONE;
+		const struct label *now;
+
+		if (entry == ENTRY_NONE || seen[entry / 8] & 1 << entry % 8)
 			continue;
-		entry = session_find(s, l->entry);
-		if (entry != ENTRY_NONE)
+		seen[entry / 8] |= 1 << entry % 8;
+		now = session_label(s, entry);
+		if (now ? now->at != l->at || !str_eq(now->text, l->from) : l->from.n > 0)
 			session_set_label(s, entry, l->from, l->at);
 	}
+	for (size_t i = s->nlabels; i-- > 0;) {
+		uint32_t entry = s->labels[i].entry;
+
+		if (!(seen[entry / 8] & 1 << entry % 8))
+			session_set_label(s, entry, (struct str){ "", 0 }, 0);
+	}
+	free(seen);
 }
 
 struct lost_id {

@@ -7,8 +7,6 @@
 #include "config.h"
 #include "store/internal.h"
 
-#include <errno.h>
-
 #include "json/write.h"
 
 void reflog_put_checkout(struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at)
@@ -45,11 +43,6 @@ void reflog_put_append(struct buf *out, struct str entry_json, int64_t at)
 	buf_adds(out, "}\n");
 }
 
-static bool may_go_elsewhere(const struct err *err)
-{
-	return err->code == ERR_IO && (err->sys == EACCES || err->sys == EROFS || err->sys == EPERM);
-}
-
 static int open_state(struct reflog *r, struct log **out, struct err *err)
 {
 	int rc;
@@ -72,7 +65,7 @@ int reflog_lock(struct reflog *r, struct log **out, int *place, struct err *err)
 	*place = REFLOG_BESIDE;
 	if (beside)
 		rc = log_open(out, beside, LOG_CREATE, &e);
-	if (!beside || (rc < 0 && may_go_elsewhere(&e))) {
+	if (!beside || (rc < 0 && err_is_denied(&e))) {
 		*place = REFLOG_STATE;
 		err_clear(&e);
 		rc = open_state(r, out, &e);
@@ -80,8 +73,7 @@ int reflog_lock(struct reflog *r, struct log **out, int *place, struct err *err)
 	if (rc < 0)
 		return err_hand_over(err, &e);
 	/* only lock holders write here: what is read now stays so until log_close */
-	if (reflog_changed(r))
-		reflog_read(r);
+	reflog_update(r);
 	/* what could not be read has no known end: nothing may be appended to it */
 	if (r->file[*place].unreadable)
 		rc = err_set(err, ERR_IO, "%s", r->file[*place].unreadable);

@@ -319,6 +319,16 @@ bool reflog_changed(struct reflog *r)
 	return false;
 }
 
+void reflog_update(struct reflog *r)
+{
+	bool again = reflog_changed(r);
+
+	for (int i = 0; i < REFLOG_PLACES; i++)
+		again = again || r->file[i].unreadable; /* it may have been for a moment */
+	if (again)
+		reflog_read(r);
+}
+
 int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct err *err)
 {
 	const struct reflog_raw *raw = &r->raw[i];

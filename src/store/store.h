@@ -66,7 +66,11 @@ void store_rescan(struct store *st);
 size_t store_nrows(const struct store *st);
 const struct session_row *store_row(const struct store *st, size_t i); /* in the order found; indices stay */
 void store_progress(const struct store *st, uint64_t *done, uint64_t *all); /* bytes */
-/* By path, id or unique id prefix. ERR_NOTFOUND, ERR_AMBIGUOUS (candidates to list, may be NULL). */
+/*
+ * By path, id or unique id prefix. ERR_NOTFOUND, ERR_AMBIGUOUS (candidates, at
+ * most 8, go to `list`, one path a line; may be NULL). A path outside the
+ * roots becomes a root.
+ */
 int store_find(struct store *st, const char *name, size_t *row, struct buf *list, struct err *err);
 
 /* ---------------------------------------------------------------- one session */
@@ -108,7 +112,14 @@ bool work_can(const struct work *w, unsigned what, const char **why);
 /*
  * Everything below writes. `dry` writes nothing and says in `said` what would
  * be done. On failure nothing has changed on disk (or err says what did).
- * said is one sentence for the status line.
+ * said is one sentence for the status line, safe to draw.
+ *
+ * Every operation looks at the disk first and works on what is there now: an
+ * entry is followed by its id when the file was replaced meanwhile
+ * (ERR_NOTFOUND when it is gone). So the session may be another one afterwards:
+ * ask work_session again, as after WORK_REPLACED.
+ *
+ * A struct done starts zeroed and can be used again; done_release at the end.
  */
 struct done {
 	char said[300];
@@ -123,10 +134,10 @@ int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, stru
 int work_label(struct work *w, uint32_t entry, struct str text, bool dry, struct done *d, struct err *err);
 
 struct fork_spec {
-	uint32_t at;             /* the entry to hang under; with retry: the entry to do again */
+	uint32_t at;             /* to hang under, ENTRY_NONE: a new root; with retry: the entry to do again */
 	bool is_retry;           /* a sibling of `at` */
 	const char *role;        /* "USER" when NULL; ignored by retry */
-	struct str content;
+	struct str content;      /* valid UTF-8; p NULL with work_fork_new: only the copy */
 };
 /* A new entry in this session. It becomes the tip. Restores nothing, loses nothing; see doc/durability.md. */
 int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
@@ -135,8 +146,9 @@ int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct don
  * entry at its end.
  */
 int work_fork_new(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
+/* An empty title removes it. ERR_CORRUPT when the sidecar is no JSON object: nothing is written over it. */
 int work_rename(struct work *w, struct str title, bool dry, struct done *d, struct err *err);
-/* Torn tail aside, lost appends appended again. */
+/* Torn tail aside (`path` says where), lost appends appended again; "nothing to repair" is no error. */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
 /* Session, sidecar and reflog go to the trash. The handle is closed by it. */
 int work_trash(struct work **w, bool dry, struct done *d, struct err *err);

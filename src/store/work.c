@@ -93,7 +93,7 @@ struct session *work_session(struct work *w)
 
 void work_reapply(struct work *w)
 {
-	reflog_read(&w->reflog);
+	reflog_update(&w->reflog);
 	reflog_apply(&w->reflog, w->s);
 }
 

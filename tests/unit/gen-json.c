@@ -24,7 +24,8 @@ static void gen_string(struct buf *b)
 {
 	static const char *const parts[] = { "word", " and some more words in a row", "\\n", "\\\"",
 		"\\u00e9", "\\ud83d\\ude00", "\\ud800", "\xC3\xA9", "\xE6\xBC\xA2\xE5\xAD\x97",
-		"\xF0\x9F\x98\x80", "\\\\", "x", "0123456" };
+		"\xF0\x9F\x98\x80", "\\\\", "x", "0123456", "\xED\x95\x9C\xEA\xB5\xAD",
+		"\xE0\xA4\x95\xE0\xA5\x8D", "\xD0\xB4\xD0\xB0" };
 	uint32_t n = gen_rnd(6);
 
 	buf_addc(b, '"');

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -389,6 +391,100 @@ static void faults(void **state)
 	assert_true(all >= 500);
 }
 
+/* ---- killed at every call ---- */
+
+static void run_killed(const struct scenario *c, const struct fake_case *f)
+{
+	struct left l = { 0 };
+	struct work *w;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		w = env_open(&env, "s");
+		fake_plan(f->mode, f->call, 0);
+		c->run(&w, &l.done, &l.err);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* Every session has its sidecar; what was committed is there; a repair brings back what was begun. */
+static void check_killed(const struct scenario *c, struct left *l)
+{
+	struct work *w;
+	struct done d = { 0 };
+	struct err err = { 0 };
+	struct session *s;
+	uint32_t n;
+	size_t nlost;
+
+	if (count_files(".jsonl") > 1 && count_files(".meta.json") < 2)
+		wrong(l, "a session without its sidecar");
+	if (access(env_path(&env, "s.jsonl"), F_OK) < 0) {
+		char *moved = xasprintf("%s/data/Trash/files/s.jsonl", env.dir);
+
+		if (!temp_is(moved, c->session))
+			wrong(l, "the session is neither here nor in the trash");
+		free(moved);
+		return;
+	}
+	w = env_open(&env, "s");
+	s = work_session(w);
+	n = s->n;
+	nlost = work_nlost(w);
+	if (env_problems(w, NULL) != env_problems(w, "torn-tail") + env_problems(w, "lost-append"))
+		wrong(l, "another problem than a torn tail or a lost entry");
+	if (n < 3 || n > 4 || nlost > c->nlost + 1)
+		wrong(l, "%u entries, %zu lost", n, nlost);
+	if (work_repair(w, false, &d, &err) < 0)
+		wrong(l, "the repair failed: %s", err.text);
+	s = work_session(w);
+	if (env_problems(w, NULL) || s->n < n + nlost || s->n > 4 + c->nlost)
+		wrong(l, "%zu problems, %u entries after the repair of %u and %zu lost", env_problems(w, NULL),
+			s->n, n, nlost);
+	work_close(&w);
+	done_release(&d);
+}
+
+static void kills(void **state)
+{
+	static const enum fake_mode modes[] = { FAKE_KILL, FAKE_KILL_HALF };
+	struct fake_trace *t = xcalloc(1, sizeof(*t));
+	size_t all = 0, nbad = 0;
+
+	fake_install();
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		const struct scenario *c = &scenarios[i];
+		struct fake_case f = { 0 };
+
+		nbad += !one_case(c, t, NULL);
+		for (f.call = 1; f.call <= t->n; f.call++)
+			for (size_t m = 0; m < 2; m++) {
+				struct left l = { 0 };
+
+				f.mode = modes[m];
+				if (!fake_fits(t, &f))
+					continue;
+				put_files(c);
+				run_killed(c, &f);
+				check_killed(c, &l);
+				check_next_write(&l);
+				if (l.why[0])
+					print_error("%s: %s: %s\n", c->name, fake_describe(t, &f), l.why);
+				nbad += l.why[0] != '\0';
+				all++;
+			}
+	}
+	fake_remove();
+	print_message("%zu kills, %zu bad\n", all, nbad);
+	free(t);
+	assert_int_equal(nbad, 0);
+	assert_true(all >= 500);
+}
+
 static int set_up(void **state)
 {
 	env_make(&env);
@@ -405,6 +501,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(faults, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(kills, set_up, tear_down),
 	};
 
 	env_fix_clock();

@@ -231,6 +231,7 @@ static bool fork_case(const char *name, enum place place)
 		assert_int_equal(s->n, b.entries + 1);
 		assert_string_equal(env_id(w, s->n - 1), d.entry);
 		assert_int_equal(s->tip, s->n - 1);
+		assert_false(s->entries[s->tip].flags & ENTRY_NEW);
 		assert_int_equal(s->tip_rule, TIP_LAST_ENTRY);
 		assert_string_equal(env_id(w, s->entries[s->tip].parent), parent ? parent : "");
 		assert_int_equal(work_nlost(w), 0);

@@ -319,6 +319,17 @@ static void big_and_odd(void **state)
 	work_close(&w);
 	buf_release(&b);
 
+	/* over the limit: the newest lines count, and it is said */
+	buf_adds(&b, CHECKOUT("c", "4"));
+	while (b.n < 65u << 20)
+		buf_adds(&b, "                                                                \n");
+	buf_adds(&b, CHECKOUT("b", "4"));
+	w = open_with(FOUR, b.p);
+	assert_string_equal(env_id(w, work_session(w)->tip), "b");
+	assert_int_equal(env_problems(w, "reflog-long"), 1);
+	work_close(&w);
+	buf_release(&b);
+
 	env_clear(&env);
 	temp_puts(env_path(&env, "s.jsonl"), FOUR);
 	mkdir(env_path(&env, "s.reflog"), 0700);
