@@ -12,11 +12,9 @@ static bool is_json(struct str text, enum json_type type)
 {
 	struct json_scan scan;
 
-	if (json_scan_value(text.p, text.n, &scan) != JSON_OK)
+	if (json_scan_value(text.p, text.n, &scan) != JSON_OK ||
+		!tree_is_blank(text.p + scan.end, text.n - scan.end))
 		return false;
-	for (size_t i = scan.end; i < text.n; i++)
-		if (text.p[i] != ' ' && text.p[i] != '\n' && text.p[i] != '\r' && text.p[i] != '\t')
-			return false;
 	return json_type_of((struct str){ text.p + scan.start, scan.end - scan.start }) == type;
 }
 
