@@ -318,9 +318,11 @@ static void test_flags(void **state)
 		"{\"id\":\"b\",\"role\":\"ASSISTANT\",\"content\":\"\",\"timestamp\":2,\"metadata\":{\"toolCalls\":\"[]\",\"replay\":\"true\"}}\n"
 		"{\"id\":\"f\",\"role\":\"TOOL_RESULT\",\"content\":\"\\u0045rror: no\",\"timestamp\":2}\n"
 		"{\"id\":\"g\",\"role\":\"TOOL_RESULT\",\"content\":\"Error\",\"timestamp\":2}\n"
-		"{\"id\":\"u\",\"role\":\"USER\",\"content\":\"Error: x\",\"timestamp\":2,\"metadata\":{\"replay\":\"x\",\"replay\":\"false\"}}\n");
+		"{\"id\":\"u\",\"role\":\"USER\",\"content\":\"Error: x\",\"timestamp\":2,\"metadata\":{\"replay\":\"x\",\"replay\":\"false\"}}\n"
+		"{\"id\":\"e\",\"role\":\"ASSISTANT\",\"content\":\"\",\"timestamp\":2,\"metadata\":{\"toolCalls\":\"\"}}"
+		"{\"id\":\"h\",\"role\":\"USER\",\"content\":\"\",\"timestamp\":2,\"metadata\":{\"toolCalls\":\"[{}]\"}}\n");
 
-	assert_int_equal(s->n, 7);
+	assert_int_equal(s->n, 9);
 	assert_int_equal(s->entries[0].kind, KIND_SUMMARY);
 	assert_int_equal(s->entries[1].kind, KIND_SYSTEM);
 	assert_int_equal(s->entries[2].flags, ENTRY_UNSENT | ENTRY_HAS_CALLS | ENTRY_HAS_META);
@@ -328,6 +330,8 @@ static void test_flags(void **state)
 	assert_int_equal(s->entries[4].flags, ENTRY_FAILED);
 	assert_int_equal(s->entries[5].flags, 0);
 	assert_int_equal(s->entries[6].flags, ENTRY_UNSENT | ENTRY_HAS_META);
+	assert_int_equal(s->entries[7].flags, ENTRY_HAS_META | ENTRY_DAMAGED);
+	assert_int_equal(s->entries[8].flags, ENTRY_HAS_META | ENTRY_DAMAGED);
 	assert_int_equal(s->first_time, -3);
 	assert_int_equal(s->last_time, 5);
 	session_free(&s);
