@@ -21,12 +21,6 @@ enum {
 	LISTS_MAX = 256            /* lists with numbers of their own */
 };
 
-/* An open quote or item: what the indents were in front of it. */
-struct level {
-	size_t rest_n;
-	bool is_quote;
-};
-
 struct list {
 	int number, digits; /* of the next item, if its own can not be read; columns; 0: bullets */
 	char delim;
@@ -34,7 +28,7 @@ struct list {
 
 struct walk {
 	struct md m;
-	struct level levels[LEVELS_MAX];
+	size_t rest_n[LEVELS_MAX]; /* of each open quote or item: bytes of the indent in front of it */
 	struct list lists[LISTS_MAX];
 	size_t nlists;
 };
@@ -74,13 +68,12 @@ static void push_level(struct walk *w, const char *first, bool is_quote)
 	int width = page_columns(first, strlen(first));
 
 	if (m->levels < LEVELS_MAX) {
-		w->levels[m->levels] = (struct level){ .rest_n = m->rest.n, .is_quote = is_quote };
+		w->rest_n[m->levels] = m->rest.n;
 		buf_adds(&m->first, first);
 		if (is_quote)
 			buf_adds(&m->rest, first);
 		else
 			buf_printf(&m->rest, "%*s", width, "");
-		m->quotes += is_quote;
 	} else if (!is_quote && !m->is_pending) {
 		buf_adds(&m->first, first);
 	}
@@ -102,9 +95,8 @@ static void pop_level(struct walk *w)
 	if (m->is_pending)
 		empty_block(m);
 	if (--m->levels < LEVELS_MAX) {
-		m->rest.n = w->levels[m->levels].rest_n;
+		m->rest.n = w->rest_n[m->levels];
 		buf_add(&m->rest, NULL, 0);
-		m->quotes -= w->levels[m->levels].is_quote;
 	}
 	used_first(m);
 }
@@ -128,12 +120,12 @@ static void gap(struct md *m, cmark_node *node)
 	if (cmark_node_get_type(before) == MD_NODE_DEFINITION &&
 		cmark_node_get_end_line(before) + 1 == cmark_node_get_start_line(node))
 		return;
-	if (!m->quotes) {
+	while (n && m->rest.p[n - 1] == ' ')
+		n--;
+	if (!n) {
 		page_blank(m->p);
 		return;
 	}
-	while (n && m->rest.p[n - 1] == ' ')
-		n--;
 	m->rest.p[n] = '\0';
 	page_line(m->p, ROLE_RULE, m->rest.p, "", 0);
 	if (n < m->rest.n)
@@ -310,7 +302,7 @@ static void paragraph(struct md *m, cmark_node *node)
 static void definition(struct md *m, cmark_node *node)
 {
 	md_begin_par(m);
-	page_puts(m->p, m->quotes ? ROLE_QUOTE : ROLE_NORMAL, cmark_node_get_on_enter(node));
+	page_puts(m->p, m->nroles ? ROLE_QUOTE : ROLE_NORMAL, cmark_node_get_on_enter(node));
 	page_end_par(m->p);
 }
 

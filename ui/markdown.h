@@ -20,7 +20,6 @@ struct md {
 	struct buf first, rest;    /* indents of the next line and of those behind it */
 	bool is_pending;           /* a bullet waits in `first` */
 	size_t levels;             /* open quotes and items */
-	unsigned quotes;           /* quotes among them */
 	uint8_t roles[MD_ROLES_MAX]; /* of open emphasis, links ... */
 	size_t nroles;             /* may be over the maximum; the deeper ones have no say */
 	uint32_t *line_off;        /* where the lines of src begin; made when one is asked for */

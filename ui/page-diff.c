@@ -77,8 +77,6 @@ static bool hunk_line(struct diff *d, struct str line, enum role *role)
 		*role = ROLE_DIM;
 		return true;
 	}
-	if (!d->old_left && !d->new_left)
-		return false;
 	if (mark == '+' && d->new_left) {
 		d->new_left--;
 		*role = ROLE_DIFF_ADD;

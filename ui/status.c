@@ -15,7 +15,8 @@
 
 #define BAR_COLS 20
 
-static void say(struct ui *ui, bool is_error, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void say(struct ui *ui, bool is_error, const char *fmt,
+	va_list ap)
 {
 	vsnprintf(ui->status.text, sizeof(ui->status.text), fmt, ap);
 	ui->status.is_error = is_error;

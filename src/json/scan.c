@@ -514,8 +514,11 @@ INLINE enum json_status scan(const char *p, size_t n, const char *const *keys, s
 {
 	struct target t = { .keys = keys, .nkeys = nkeys, .fields = out->field };
 	struct fault f = { NULL, NULL };
-	const char *end = p + n, *s;
+	const char *end, *s;
 
+	if (!p)
+		p = ""; /* an empty slice */
+	end = p + n;
 	memset(out, 0, offsetof(struct json_scan, field) + nkeys * sizeof(out->field[0]));
 	if (n > UINT32_MAX) {
 		out->reason = "over 4 GiB";

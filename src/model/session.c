@@ -14,6 +14,8 @@
 #include "base/xalloc.h"
 #include "model/internal.h"
 
+enum { RESERVE_MAX = 4 << 20 }; /* entries; a guess shall not ask for more */
+
 struct session *session_new(const char *format, const char *id, const char *path)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
@@ -129,6 +131,15 @@ static struct entry *room_for_entry(struct session *s)
 	if (s->cap != before)
 		memory_large_pages(s->entries, s->cap * sizeof(*s->entries));
 	return &s->entries[s->n];
+}
+
+void session_reserve(struct session *s, size_t n)
+{
+	if (n <= s->cap || n > RESERVE_MAX)
+		return;
+	s->entries = xrealloc(s->entries, n, sizeof(*s->entries));
+	s->cap = n;
+	memory_large_pages(s->entries, s->cap * sizeof(*s->entries));
 }
 
 uint64_t session_expect(const struct session *s, struct str id)

@@ -172,6 +172,8 @@ struct entry_in {
 	uint64_t idhash;           /* what session_expect said, or 0 */
 };
 
+/* About so many entries will come: address space for them, so that the table need not move. */
+void session_reserve(struct session *s, size_t n);
 /*
  * An id that will be added soon: its hash, and the table is brought near. A
  * load that holds each entry back until the next line has been read does not

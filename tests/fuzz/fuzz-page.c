@@ -1,109 +1,99 @@
 /*
- * fuzz-page.c - text laid out as pages: Markdown, code, diffs, JSON, hex. No
- * line is wider than the page, spans stay in the text, the text is safe.
- *
- * The first two bytes choose the width, the builder and the settings.
+ * fuzz-page.c - hostile text as Markdown, code, JSON, hex and as the parts of an
+ * entry: lines fit the page, spans are safe, widths add up. The first byte is
+ * the width, the second the settings, the third what is drawn.
  */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/safe.h"
 
 #include <locale.h>
+#include <string.h>
 
-#include "base/text.h"
-#include "ui/page.h"
+#include "tests/lib/page-check.h"
+#include "ui/page-lang.h"
 
-static const char *const langs[] = { "c", "python", "diff", "json", "sh", "rust", "sql", "" };
-
-static void build(struct page *p, unsigned how, const char *s, size_t n)
+static void check(const struct page *p)
 {
-	unsigned lang = how / 8 % (sizeof(langs) / sizeof(langs[0]));
-	struct part part = { .kind = (enum part_kind)(how / 8 % (PART_NOTE + 1)), .name = { "name", 4 },
-		.text = { s, n }, .whole = n, .entry = UINT32_MAX };
-	struct content content = { .v = &part, .n = 1 };
+	const char *fault = page_fault(p);
 
-	switch (how % 8) {
+	if (fault)
+		fprintf(stderr, "%s\n", fault);
+	HOLDS(!fault);
+}
+
+/* The text cut at its NUL bytes into parts of all kinds; the last byte of each names its kind. */
+static void draw_content(struct page *p, struct str text)
+{
+	struct part v[8] = { 0 };
+	struct content c = { .v = v };
+
+	while (c.n < 8 && text.n) {
+		const char *end = memchr(text.p, '\0', text.n);
+		size_t len = end ? (size_t)(end - text.p) : text.n;
+		struct part *part = &v[c.n++];
+
+		part->text = (struct str){ text.p, len };
+		part->name = (struct str){ text.p, len > 9 ? 9 : len };
+		part->ref = (struct str){ text.p, len / 2 };
+		part->kind = len ? (enum part_kind)((unsigned char)text.p[len - 1] % (PART_NOTE + 1)) : PART_TEXT;
+		part->failed = len % 2;
+		part->more = len % 3 == 0;
+		part->whole = len % 5 * 100;
+		len += end != NULL;
+		text.p += len;
+		text.n -= len;
+	}
+	page_content(p, &c);
+}
+
+static void draw(struct page *p, unsigned what, struct str text)
+{
+	const struct lang *langs;
+	size_t n;
+
+	langs = lang_table(&n);
+	switch (what % 6) {
 	case 0:
 	case 1:
+		page_markdown(p, text.p, text.n);
+		break;
 	case 2:
-		page_markdown(p, s, n);
+		draw_content(p, text);
 		break;
-	case 3:
-		page_code(p, str_of(langs[lang]), s, n, "  ");
+	case 3: {
+		struct str name = str_of(langs[what / 6 % n].names + 1);
+
+		name.n = strcspn(name.p, " ");
+		page_code(p, name, text.p, text.n, "  ");
 		break;
+	}
 	case 4:
-		page_hex(p, 0xfffffff0u, s, n);
+		page_json(p, text.p, text.n, "");
 		break;
 	case 5:
-		page_content(p, &content);
+		page_hex(p, what, text.p, text.n);
 		break;
-	case 6:
-		page_begin_par(p, "- ", "  ", ROLE_RULE);
-		page_text(p, ROLE_STRONG, s, n / 2);
-		page_text(p, ROLE_NORMAL, s + n / 2, n - n / 2);
-		page_end_par(p);
-		break;
-	default:
-		page_line(p, ROLE_NORMAL, "> ", s, n);
-		page_rule(p);
-		break;
-	}
-}
-
-/* Columns of safe text; text_width() would take runs of spaces as one. */
-static int width_of(const char *p, size_t n)
-{
-	int width = 0;
-
-	for (size_t at = 0; at < n;) {
-		struct text_cluster c;
-
-		text_next(p + at, n - at, &c);
-		HOLDS(c.kind == TEXT_PLAIN);
-		width += c.width;
-		at += c.src_n;
-	}
-	return width;
-}
-
-static void check_page(const struct page *p)
-{
-	for (size_t i = 0; i < p->nlines; i++) {
-		const struct page_line *line = &p->lines[i];
-		int width = 0;
-
-		HOLDS(line->first + (size_t)line->nspans <= p->nspans);
-		for (uint32_t k = 0; k < line->nspans; k++) {
-			const struct span *span = &p->spans[line->first + k];
-
-			HOLDS(span->off + (size_t)span->n <= p->text.n);
-			HOLDS(span->role < ROLE_COUNT);
-			HOLDS(span->width == width_of(p->text.p + span->off, span->n));
-			check_safe(p->text.p + span->off, span->n);
-			width += span->width;
-		}
-		HOLDS(width == line->width);
-		/* A page narrower than one wide character can not hold it. */
-		if (p->wrap && p->width >= 24)
-			HOLDS(width <= p->width);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool ready;
-	struct page page;
+	struct page p;
 
 	if (!ready) {
 		setlocale(LC_ALL, "C.UTF-8");
 		ready = true;
 	}
-	if (size < 2)
+	if (size < 3)
 		return 0;
-	page_init(&page, 1 + data[0] % 100, data[0] < 200, data[1] >= 128);
-	build(&page, data[1], (const char *)data + 2, size - 2);
-	check_page(&page);
-	page_release(&page);
+	page_init(&p, data[0], data[1] % 8 != 0, data[1] & 1);
+	for (int again = 0; again < 2; again++) {
+		draw(&p, data[2], (struct str){ (const char *)data + 3, size - 3 });
+		check(&p);
+		page_clear(&p);
+	}
+	page_release(&p);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /*
- * fuzz-tree.c - the bytes of a tree session to the model: the tree is sound
- * whatever the bytes are, reading a file while it grows ends where reading it
- * at once ends, and what is written back can be read.
+ * fuzz-tree.c - the bytes of a tree session to the model: every byte is in an
+ * entry, a problem or a blank, the tree is sound whatever the bytes are,
+ * reading a file while it grows ends where reading it at once ends, and what
+ * is written back can be read.
  */
 #include "config.h"
 
@@ -16,6 +17,7 @@
 #include "json/scan.h"
 #include "model/layout.h"
 #include "model/session.h"
+#include "tests/lib/tree-check.h"
 
 enum { MAX_LOOKED = 64, LIMIT = 512 };
 
@@ -55,29 +57,6 @@ static struct session *open_and_load(const char *path)
 	HOLDS(format_tree.open(path, &s, &err) == 0 && s);
 	load(s);
 	return s;
-}
-
-static void check_links(struct session *s)
-{
-	uint32_t seen = 0, roots = 0;
-
-	for (uint32_t e = s->roots_first; e != ENTRY_NONE; e = s->entries[e].next_sibling) {
-		HOLDS(s->entries[e].parent == ENTRY_NONE);
-		roots++;
-	}
-	HOLDS(roots == s->nroots);
-	for (uint32_t e = 0; e < s->n; e++) {
-		uint32_t last = 0;
-
-		for (uint32_t kid = s->entries[e].first_child; kid != ENTRY_NONE;
-			kid = s->entries[kid].next_sibling) {
-			HOLDS(kid < s->n && s->entries[kid].parent == e);
-			HOLDS(last == 0 || kid > last);
-			last = kid;
-			seen++;
-		}
-	}
-	HOLDS(seen + roots == s->n);
 }
 
 static void check_layout(struct session *s)
@@ -139,31 +118,30 @@ static void check_entries(struct session *s)
 	buf_release(&who);
 }
 
-static void check_problems(const struct session *s)
+static void check_whole(struct session *s, const uint8_t *p, size_t n)
 {
-	HOLDS(s->committed <= s->size);
-	for (size_t i = 0; i < s->problems.n; i++) {
-		HOLDS(s->problems.v[i].offset + s->problems.v[i].length <= s->size);
-		HOLDS(i == 0 || s->problems.v[i].offset >= s->problems.v[i - 1].offset);
-	}
+	const char *wrong = tree_check_bytes(s, (const char *)p, n);
+
+	if (!wrong)
+		wrong = tree_check_links(s);
+	if (wrong)
+		fprintf(stderr, "%s\n", wrong);
+	HOLDS(!wrong);
+	for (size_t i = 1; i < s->problems.n; i++)
+		HOLDS(s->problems.v[i].offset >= s->problems.v[i - 1].offset);
 }
 
-static void check_equal(const struct session *a, const struct session *b)
+static void check_equal(struct session *a, struct session *b)
 {
-	HOLDS(a->n == b->n && a->size == b->size && a->committed == b->committed);
-	HOLDS(a->tip == b->tip && a->is_torn == b->is_torn);
-	HOLDS(a->nroots == b->nroots && a->nleaves == b->nleaves && a->nforks == b->nforks);
-	for (uint32_t e = 0; e < a->n; e++) {
-		HOLDS(a->entries[e].off == b->entries[e].off && a->entries[e].len == b->entries[e].len);
-		HOLDS(a->entries[e].parent == b->entries[e].parent);
-		HOLDS(a->entries[e].kind == b->entries[e].kind);
-	}
-	HOLDS(a->problems.n == b->problems.n);
-	for (size_t i = 0; i < a->problems.n; i++) {
-		HOLDS(strcmp(a->problems.v[i].kind, b->problems.v[i].kind) == 0);
-		HOLDS(a->problems.v[i].offset == b->problems.v[i].offset);
-		HOLDS(a->problems.v[i].line == b->problems.v[i].line);
-	}
+	struct buf x = { 0 }, y = { 0 };
+
+	tree_check_dump(a, &x);
+	tree_check_dump(b, &y);
+	if (strcmp(x.p, y.p) != 0)
+		fprintf(stderr, "%s\nread at once:\n%s", x.p, y.p);
+	HOLDS(strcmp(x.p, y.p) == 0);
+	buf_release(&x);
+	buf_release(&y);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -184,10 +162,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		load(grown);
 	}
 	whole = open_and_load(path);
-	check_links(whole);
+	check_whole(whole, data, size);
 	check_layout(whole);
 	check_entries(whole);
-	check_problems(whole);
 	check_equal(grown, whole);
 	session_free(&grown);
 	session_free(&whole);

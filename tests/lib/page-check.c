@@ -3,9 +3,11 @@
 
 #include "tests/lib/page-check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "base/xalloc.h"
 
 static const char letters[ROLE_COUNT][3] = {
 	[ROLE_STRONG] = "st", [ROLE_DIM] = "di", [ROLE_ID] = "id", [ROLE_EVENT] = "ev",
@@ -96,4 +98,13 @@ const char *page_fault(const struct page *p)
 			return "a line is wider than the page";
 	}
 	return NULL;
+}
+
+char *exact_copy(const char *s, size_t n)
+{
+	char *copy = xmalloc(n ? n : 1);
+
+	if (n)
+		memcpy(copy, s, n);
+	return copy;
 }

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,10 @@ struct scenario {
 	struct appends a; /* publish, replace, move: init is old, record[0] new */
 	void (*run)(const struct scenario *s, int *acked);
 	const char *(*look)(const struct scenario *s, int acked);
-	const char *fault; /* a call that fails once, so that the way back is cut off too */
+	const char *fault; /* a call that fails, so that the way back is cut off too ... */
+	int nth;           /* ... this one of that name; 0: the last one */
+	bool from, again;  /* all later ones fail too; the operation is then done once more */
+	unsigned also;     /* so many calls later another one fails */
 };
 
 static char dir[TEMP_PATH], file[TEMP_PATH + 64], other[TEMP_PATH + 64];
@@ -32,6 +36,21 @@ static unsigned long bad;
 static void run_append(const struct scenario *s, int *acked)
 {
 	appends_run(&s->a, file, 0, acked, &err);
+}
+
+/* One append; when it fails the next run goes on with the same handle. */
+static void run_kept(const struct scenario *s, int *acked)
+{
+	static struct log *log;
+	const char *text = s->a.record[0];
+
+	err_clear(&err);
+	if (!log && log_open(&log, file, 0, &err) < 0)
+		return;
+	if (log_append(log, s->a.committed, text, strlen(text), NULL, &err) < 0)
+		return;
+	*acked = 1;
+	log_close(&log);
 }
 
 static const char *look_append(const struct scenario *s, int acked)
@@ -81,22 +100,31 @@ static const char *look_move(const struct scenario *s, int acked)
 static const struct scenario scenarios[] = {
 	{ "create and append", { NULL, 0, { "{\"first\":1}\n", "{\"second\":2}\n" } }, run_append,
 		look_append },
-	{ "append x3", { "{1}\n", 4, { "{\"a\":22}\n", "{\"b\":333}\n{\"c\":4}\n",
-		"{\"d\":4444}\n" } }, run_append, look_append },
+	{ "append x3",
+		{ "{1}\n", 4, { "{\"a\":22}\n", "{\"b\":333}\n{\"c\":4}\n", "{\"d\":4444}\n" } },
+		run_append, look_append },
 	{ "append, no final newline", { "{1}\n{2}", 7, { "{\"third\":3}\n" } }, run_append,
 		look_append },
-	{ "append over a torn tail", { "{1}\n{2}\n{\"torn\":\"ta", 8, { "{\"3\":\"three\"}\n",
-		"{4}\n" } }, run_append, look_append },
-	{ "long tail, short record", { "{1}\n{2}{\"torn\":\"a rather long one, behind no newline",
-		7, { "{3}\n" } }, run_append, look_append },
+	{ "append over a torn tail",
+		{ "{1}\n{2}\n{\"torn\":\"ta", 8, { "{\"3\":\"three\"}\n", "{4}\n" } }, run_append,
+		look_append },
+	{ "long tail, short record",
+		{ "{1}\n{2}{\"torn\":\"a rather long one, behind no newline", 7, { "{3}\n" } },
+		run_append, look_append },
 	{ "append, write fails", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_append,
 		look_append, "write" },
 	{ "append, sync fails", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_append,
 		look_append, "fdatasync" },
+	{ "copy made, not synced", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_append,
+		look_append, "fsync_dir", 2, true, true },
+	{ "the same, one handle", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_kept,
+		look_append, "fsync_dir", 2, false, true, 2 /* unlink */ },
 	{ "publish", { NULL, 0, { "{\"published\":1}\n{\"whole\":2}\n" } }, run_publish,
 		look_whole },
 	{ "publish, folder sync fails", { NULL, 0, { "{\"published\":1}\n" } }, run_publish,
-		look_whole, "fsync_dir" },
+		look_whole, "fsync_dir", 1 },
+	{ "publish, last sync fails", { NULL, 0, { "{\"published\":1}\n" } }, run_publish,
+		look_whole, "fsync_dir", 2 },
 	{ "replace", { "{\"title\":\"old\"}", 0, { "{\"title\":\"new one\"}" } }, run_replace,
 		look_whole },
 	{ "move", { "moved", 5, { NULL } }, run_move, look_move },
@@ -122,36 +150,59 @@ static void look(int acked, const char *what, void *arg)
 			err.text);
 }
 
-/* The number of the last call of that name when all goes well. */
-static unsigned find_call(const struct scenario *s, const char *name)
+/* The number of the call that is to fail, as it is when all goes well. */
+static unsigned find_call(const struct scenario *s)
 {
 	static struct fake_trace trace;
-	int acked = 0;
-	unsigned i;
+	int acked = 0, nth = 0;
+	unsigned i, found = 0;
 
 	setup(s);
 	fake_reset();
 	s->run(s, &acked);
 	fake_trace(&trace);
-	for (i = trace.n; i > 0 && strcmp(trace.call[i - 1].name, name) != 0; i--)
-		;
-	return i;
+	for (i = 0; i < trace.n; i++)
+		if (!strcmp(trace.call[i].name, s->fault) && (!s->nth || ++nth == s->nth))
+			found = i + 1;
+	if (!found) {
+		fprintf(stderr, "%s: there is no call %s\n", s->name, s->fault);
+		bad++;
+	}
+	return found;
+}
+
+static void plan(const struct scenario *s, unsigned call)
+{
+	if (s->from)
+		fake_plan(FAKE_FROM, call, EIO);
+	else
+		fake_plan(strcmp(s->fault, "write") ? FAKE_ONCE : FAKE_HALF, call, EIO);
+	if (s->also)
+		fake_plan_also(call + s->also, EIO);
 }
 
 static unsigned long run_scenario(const struct scenario *s, bool quiet)
 {
-	unsigned call = s->fault ? find_call(s, s->fault) : 0;
 	struct crashsim *sim;
 	unsigned long states;
+	unsigned call;
 	int acked = 0;
 
+	fake_install();
+	call = s->fault ? find_call(s) : 0;
 	setup(s);
 	sim = crash_new(dir, &acked);
-	fake_install();
 	crash_start(sim);
 	if (call)
-		fake_plan(strcmp(s->fault, "write") ? FAKE_ONCE : FAKE_HALF, call, 5);
+		plan(s, call);
 	s->run(s, &acked);
+	if (call && fake_hits() == 0) {
+		fprintf(stderr, "%s: nothing failed\n", s->name);
+		bad++;
+	}
+	fake_reset();
+	if (s->again)
+		s->run(s, &acked);
 	crash_stop(sim);
 	fake_remove();
 	states = crash_each(sim, look, (void *)s);
@@ -179,7 +230,8 @@ static unsigned long generated(void)
 			run_append, look_append };
 
 		s.a.committed = (size_t)sprintf(init, "{1}\n{2}%s", has_newline ? "\n" : "");
-		sprintf(init + s.a.committed, "%.*s", (int)tail, "{\"id\":\"torn\",\"text\":\"the end is ..");
+		sprintf(init + s.a.committed, "%.*s", (int)tail,
+			"{\"id\":\"torn\",\"text\":\"the end is ..");
 		sprintf(first, "{%*d}\n", (int)one, 3);
 		sprintf(second, "{%-*d}\n", (int)two, 4);
 		states += run_scenario(&s, true);

@@ -107,6 +107,34 @@ static void test_created_is_removed(void **state)
 	assert_true(temp_is(file, ""));
 }
 
+/* Another process makes the file between our look and our O_EXCL. */
+static int stat_and_appear(const char *path, struct stat *st)
+{
+	static bool done;
+	int rc = sys_real.stat(path, st);
+
+	if (rc < 0 && !done && !strcmp(path, file)) {
+		done = true;
+		temp_puts(file, "");
+		errno = ENOENT;
+	}
+	return rc;
+}
+
+static void test_created_by_another(void **state)
+{
+	struct sys table = sys_real;
+	struct log *log;
+
+	(void)state;
+	table.stat = stat_and_appear;
+	sys_install(&table);
+	log = open_log(LOG_CREATE);
+	log_close(&log);
+	assert_true(temp_is(file, "")); /* theirs, so it stays */
+	sys_install(NULL);
+}
+
 static void test_expect(void **state)
 {
 	struct log_id id, none = { 0 };
@@ -502,6 +530,7 @@ int main(void)
 		FIXTURE_TEST(test_append_is_one_write),
 		FIXTURE_TEST(test_append_usage),
 		FIXTURE_TEST(test_created_is_removed),
+		FIXTURE_TEST(test_created_by_another),
 		FIXTURE_TEST(test_expect),
 		FIXTURE_TEST(test_changed_before_append),
 		FIXTURE_TEST(test_torn),

@@ -19,10 +19,12 @@ static struct buf out;
 
 static const char *code_at(int width, const char *lang, const char *s, size_t n)
 {
+	char *copy = exact_copy(s, n);
 	struct page p;
 
 	page_init(&p, width, true, false);
-	page_code(&p, str_of(lang), s, n, "");
+	page_code(&p, str_of(lang), copy, n, "");
+	free(copy);
 	assert_string_equal(page_fault(&p) ? page_fault(&p) : "", "");
 	page_dump(&p, &out);
 	page_release(&p);
@@ -36,10 +38,12 @@ static const char *code(const char *lang, const char *s)
 
 static const char *json(const char *s)
 {
+	char *copy = exact_copy(s, strlen(s));
 	struct page p;
 
 	page_init(&p, 60, true, false);
-	page_json(&p, s, strlen(s), "");
+	page_json(&p, copy, strlen(s), "");
+	free(copy);
 	assert_string_equal(page_fault(&p) ? page_fault(&p) : "", "");
 	page_dump(&p, &out);
 	page_release(&p);
@@ -56,6 +60,7 @@ static void test_c(void **state)
 	assert_string_equal(code("C++", "a /* b\nc */ d"), "{co a }{cc /* b}\n{cc c */}{co  d}\n");
 	assert_string_equal(code("h", "s = \"a\\\"b\" + 'c';"), "{co s = }{cs \"a\\\"b\"}{co  + }{cs 'c'}{co ;}\n");
 	assert_string_equal(code("c", "x = \"open\nint"), "{co x = }{cs \"open}\n{kw int}\n");
+	assert_string_equal(code("c", "\"a\\\nint"), "{cs \"a\\}\n{kw int}\n");
 	assert_string_equal(code("c", "/* open"), "{cc /* open}\n");
 	assert_string_equal(code("c", "  # define X 1.5e-3f"), "{co   }{kw # define}{co  X }{cn 1.5e-3f}\n");
 	assert_string_equal(code("c", "internal int3 a1"), "{co internal int3 a1}\n");
@@ -174,6 +179,21 @@ static void test_diff(void **state)
 		"{@h @@ -1,9 +1,9 @@}\n{co  a}\n{co odd}\n{-d -b}\n");
 }
 
+/* Outside of a fence only what a header announces is taken for a patch. */
+static void test_diff_strict(void **state)
+{
+	static const char patch[] = "- list\n@@ -1 +1,2 @@\n-a\n--- b\n- list\n+ list\n";
+	struct page p;
+
+	page_init(&p, 40, true, false);
+	page_diff_text(&p, patch, sizeof(patch) - 1, false);
+	page_end_par(&p);
+	page_dump(&p, &out);
+	page_release(&p);
+	assert_string_equal(out.p,
+		"{co - list}\n{@h @@ -1 +1,2 @@}\n{-d -a}\n{ff --- b}\n{co - list}\n{co + list}\n");
+}
+
 static void test_is_diff(void **state)
 {
 	static const char *const yes[] = { "text\n--- a\n+++ b\n", "@@ -0,0 +1 @@\n+x", "*** Begin Patch\n",
@@ -211,6 +231,7 @@ static void test_json_strings(void **state)
 		"{co {}\n{co   }{jk \"k\\n\"}{co : }{js \"a}{di \\n}\n{co     }{js b}{di \\n}{js \"}\n{co }}\n");
 	assert_string_equal(json("\"caf\\u00e9 \\ud83d\\ude00 \\u202e \\ud800 \\u0041 \\u00\""),
 		"{js \"café 😀 \\u202e \\ud800 \\u0041 \\u00\"}\n");
+	assert_string_equal(json("\"\\ud83d\\ude0"), "{js \"\\ud83d\\ude0}\n");
 	assert_string_equal(json("\"\\u0301\\\\n\""), "{js \"\\u0301\\\\n\"}\n");
 }
 
@@ -351,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_diff_strict),
 		cmocka_unit_test(test_is_diff),
 		cmocka_unit_test(test_json_colours),
 		cmocka_unit_test(test_json_indent),

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "base/xalloc.h"
 #include "model/layout.h"
 #include "tests/lib/mem-session.h"
@@ -545,7 +545,8 @@ static void test_large(void **state)
 	static const uint32_t indent[] = { 0, 1, (N - 1) / 2 };
 
 	for (int shape = 0; shape < 3; shape++) {
-		uint64_t start = clock_mono_us(), took;
+		clock_t start = clock(); /* processor time: the machine may be busy */
+		double took;
 		struct session *s = large_tree(shape, N);
 		struct layout l;
 		char prefix[32];
@@ -557,16 +558,16 @@ static void test_large(void **state)
 		assert_int_equal(layout_segment(&l, l.row_of[N - 1])->indent, indent[shape]);
 		free(layout_branches(&l, &n));
 		assert_int_equal(n, s->nleaves);
-		for (uint32_t r = 0; r < N; r += 20) {
+		for (uint32_t r = 0; r < N; r++) {
 			layout_prefix(&l, r, 0, prefix, sizeof(prefix));
 			assert_int_equal(layout_line(&l, l.entry_of[r]), r);
 		}
 		layout_fold_all(&l, true);
 		layout_unfold_to(&l, N / 2);
-		took = clock_mono_us() - start;
-		print_message("shape %d: %.1f ms\n", shape, (double)took / 1e3);
-		/* Far from what is quadratic, even with a sanitizer on a busy machine. */
-		assert_true(took < 10000000);
+		took = (double)(clock() - start) / CLOCKS_PER_SEC;
+		print_message("shape %d: %.3f s\n", shape, took);
+		/* Far from what is quadratic, even with a sanitizer. */
+		assert_true(took < 20);
 		done(&s, &l);
 	}
 }

@@ -28,11 +28,13 @@ static const char *dump(struct page *p)
 
 static const char *par(int width, const char *first, const char *rest, const char *s, size_t n)
 {
+	char *copy = exact_copy(s, n);
 	struct page p;
 
 	page_init(&p, width, true, false);
 	page_begin_par(&p, first, rest, ROLE_NORMAL);
-	page_text(&p, ROLE_NORMAL, s, n);
+	page_text(&p, ROLE_NORMAL, copy, n);
+	free(copy);
 	page_end_par(&p);
 	return dump(&p);
 }
@@ -265,11 +267,19 @@ static void test_random(void **state)
 
 static const char *content(int width, const struct part *v, size_t n)
 {
-	struct content c = { .v = (struct part *)v, .n = n };
+	struct content c = { .n = n };
 	struct page p;
 
+	c.v = calloc(n + 1, sizeof(*v));
+	for (size_t i = 0; i < n; i++) {
+		c.v[i] = v[i];
+		c.v[i].text.p = exact_copy(v[i].text.p, v[i].text.n);
+	}
 	page_init(&p, width, true, true);
 	page_content(&p, &c);
+	for (size_t i = 0; i < n; i++)
+		free((char *)c.v[i].text.p);
+	free(c.v);
 	return dump(&p);
 }
 
