@@ -57,9 +57,12 @@ int log_frames_refresh(struct log_frames *f, enum log_change *change, struct err
 /*
  * The next line of the joined text. 1: a line, 0: no more complete frame,
  * < 0: err (I/O, memory). off is the text offset. A line may run on through
- * frames; the last one may lack its newline (ended false). Damaged frames are
- * passed over: the next line then has `after_damage` set, and text offsets go
- * on as if the damaged frame were empty.
+ * frames; the last one may lack its newline (ended false), and is given again
+ * from its start when the file has grown. Damaged frames are passed over: the
+ * next line then has `after_damage` set, and text offsets go on as if the
+ * damaged frame were empty. A frame that may hold over 4 MB is not held back
+ * until its checksum has been seen: lines of it may be out before its damage
+ * is found, and then count as text.
  */
 int log_frames_next_line(struct log_frames *f, struct log_line *line, bool *after_damage,
 	struct err *err);
