@@ -36,6 +36,7 @@ struct ui {
 	size_t npending;
 	bool wrap;
 	bool dirty;                /* something must be drawn */
+	uint64_t drawn_at;         /* monotonic us of the last frame */
 	bool quit;
 	int end_signal;            /* the signal that ends the program, or 0 */
 	struct done last_trash;    /* for undo; path[0] 0: none */

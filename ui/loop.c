@@ -18,6 +18,7 @@
 #include "ui/view.h"
 
 #define JOB_US 5000          /* for jobs in one turn */
+#define PROGRESS_US 100000   /* the progress bar moves on */
 #define COALESCE_US 10000    /* a writer's bursts are looked at once */
 #define POLL_FILES_MS 2000   /* without inotify */
 #define AGE_MS 30000         /* ages on the screen move on */
@@ -136,8 +137,8 @@ static void run_jobs(struct ui *ui)
 	uint64_t until = clock_mono_us() + JOB_US, now;
 
 	if (ui->top->search.is_running) {
-		search_step(ui->top, JOB_US);
-		ui->dirty = true;
+		if (!search_step(ui->top, JOB_US) || clock_mono_us() - ui->drawn_at >= PROGRESS_US)
+			ui->dirty = true;
 		return;
 	}
 	for (struct view *v = ui->top; v; v = v->below) {
@@ -147,8 +148,10 @@ static void run_jobs(struct ui *ui)
 		if (v->busy && !v->stopped && v->ops->step)
 			ui_apply(ui, v, v->ops->step(v, (unsigned)(until > now ? until - now : 1)));
 		if (ui->quit)
-			break;
+			return;
 	}
+	if (!ui_is_idle(ui) && clock_mono_us() - ui->drawn_at >= PROGRESS_US)
+		ui->dirty = true;
 }
 
 static void take_changes(struct ui *ui, bool timer)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "ui/internal.h"
 #include "ui/settings.h"
 #include "ui/view.h"
@@ -18,6 +19,7 @@
 void ui_draw(struct ui *ui)
 {
 	ui->dirty = false;
+	ui->drawn_at = clock_mono_us();
 	view_refresh(ui->top);
 	view_draw(ui->top, &ui->draw);
 }

@@ -14,12 +14,14 @@
 static const struct {
 	unsigned flag;
 	const char *said;
+	bool is_damage;
 } notes[] = {
-	{ ENTRY_DERIVED, "lost: bough appended it, the file does not hold it any more; r restores it" },
-	{ ENTRY_ORPHAN, "its parent is not in the file" },
-	{ ENTRY_CYCLE, "its parent link closed a circle and was cut here" },
-	{ ENTRY_DAMAGED, "its line has a problem (g p)" },
-	{ ENTRY_UNSENT, "a record only: never sent to the model" },
+	{ ENTRY_DERIVED, "lost: bough appended it, the file does not hold it any more; r restores it",
+	  true },
+	{ ENTRY_ORPHAN, "its parent is not in the file", true },
+	{ ENTRY_CYCLE, "its parent link closed a circle and was cut here", true },
+	{ ENTRY_DAMAGED, "its line has a problem (g p)", true },
+	{ ENTRY_UNSENT, "a record only: never sent to the model", false },
 };
 
 static void put(struct page *p, enum role role, const char *text)
@@ -79,7 +81,7 @@ void entry_page(struct session_view *sv, uint32_t entry, size_t limit, struct pa
 	head_lines(sv, entry, p);
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
 		if (s->entries[entry].flags & notes[i].flag) {
-			page_begin_par(p, "! ", "  ", ROLE_DAMAGE);
+			page_begin_par(p, notes[i].is_damage ? "! " : "", "  ", ROLE_DAMAGE);
 			put(p, ROLE_DIM, notes[i].said);
 			page_end_par(p);
 		}

@@ -245,6 +245,8 @@ static void header_right(struct view *v, struct rowbuf *out)
 	if (s->problems.n + s->problems.more > 0)
 		row_printf(out, ROLE_DAMAGE, " %zu %s ", s->problems.n + (size_t)s->problems.more,
 			s->problems.n + s->problems.more == 1 ? "problem" : "problems");
+	if (sv->is_loaded && work_nlost(sv->w) > 0)
+		row_printf(out, ROLE_DAMAGE, " %zu lost ", work_nlost(sv->w));
 	if (sv->is_loaded && !work_can(sv->w, WORK_APPEND, &why))
 		row_lit(out, ROLE_TITLE, " read-only ");
 	size_human(s->size, size);
@@ -375,6 +377,7 @@ static enum effect session_changed(struct view *v)
 	struct session_view *sv = session_of(v);
 	enum work_change change = WORK_SAME;
 	uint32_t entry = session_cursor(v);
+	size_t nlost = work_nlost(sv->w);
 	struct buf id = { 0 };
 	struct err err = { 0 };
 	char said[200] = "";
@@ -394,7 +397,10 @@ static enum effect session_changed(struct view *v)
 		v->busy |= change == WORK_GREW || change == WORK_REPLACED;
 		fx = FX_RELAYOUT | FX_PANE;
 	}
-	if (said[0])
+	if (work_nlost(sv->w) > nlost)
+		ui_error(v->ui, "another writer wiped out %zu of bough's entries; r appends them again",
+			work_nlost(sv->w));
+	else if (said[0])
 		ui_say(v->ui, "%s", said);
 	buf_release(&id);
 	return fx;

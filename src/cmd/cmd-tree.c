@@ -148,7 +148,7 @@ static void draw_row(struct drawing *d, uint32_t line)
 	used = draw_head(d, row, entry);
 	tail_text(d, row, entry, &tail);
 	if (o->columns > 0) {
-		left = o->columns - used - 4 - (tail.n ? text_width(tail.p, tail.n) : 0);
+		left = o->columns - used - 2 - (tail.n ? 2 + text_width(tail.p, tail.n) : 0);
 		left = left < 8 ? 8 : left;
 	}
 	out_own(o, "  ");

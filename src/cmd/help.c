@@ -105,21 +105,6 @@ int cmd_usage(void)
 	return close_stdout(&o);
 }
 
-int help_run(struct cmd *c)
-{
-	const struct command_def *def;
-
-	if (c->nargs == 0) {
-		help_overview(&c->out);
-		return STATUS_DONE;
-	}
-	def = cmd_find(c->args[0]);
-	if (!def)
-		return cmd_unknown(c->args[0]);
-	help_command(&c->out, def);
-	return STATUS_DONE;
-}
-
 /* ---- the table as JSON ---- */
 
 static void dump_options(json_doc *list, const struct cmd_option *opt)
@@ -154,20 +139,27 @@ static json_doc *dump_command(const struct command_def *def)
 	return o;
 }
 
-int cmd_dump(void)
+static json_doc *dump_table(void)
 {
 	json_doc *doc = json_doc_object(), *list = json_doc_list(), *common = json_doc_list();
 	json_doc *only_main = json_doc_list();
-	struct buf text = { 0 };
-	struct out o;
 
 	for (const struct command_def *def = commands; def->name; def++)
 		json_doc_add(list, dump_command(def));
 	dump_options(common, common_options);
-	json_doc_set(doc, "commands", list);
 	dump_options(only_main, main_options);
+	json_doc_set(doc, "commands", list);
 	json_doc_set(doc, "common_options", common);
 	json_doc_set(doc, "main_options", only_main);
+	return doc;
+}
+
+int cmd_dump(void)
+{
+	json_doc *doc = dump_table();
+	struct buf text = { 0 };
+	struct out o;
+
 	json_doc_dump(doc, 2, &text);
 	json_doc_free(&doc);
 
@@ -176,6 +168,22 @@ int cmd_dump(void)
 	out_json(&o, (struct str){ text.p, text.n });
 	buf_release(&text);
 	return close_stdout(&o);
+}
+
+int help_run(struct cmd *c)
+{
+	const struct command_def *def = c->nargs > 0 ? cmd_find(c->args[0]) : NULL;
+
+	if (c->nargs > 0 && !def)
+		return cmd_unknown(c->args[0]);
+	if (c->json)
+		return json_print(c, def ? dump_command(def) : dump_table(), STATUS_DONE);
+	if (!def) {
+		help_overview(&c->out);
+		return STATUS_DONE;
+	}
+	help_command(&c->out, def);
+	return STATUS_DONE;
 }
 
 /* ---- the nearest name ---- */

@@ -101,8 +101,8 @@ static int load(struct log_frames *f, size_t i, uint64_t off, struct err *err)
 	return rc;
 }
 
-int log_frames_pread(struct log_frames *f, uint64_t text_off, void *p, size_t n, size_t *got,
-	struct err *err)
+int log_frames_pread(
+	struct log_frames *f, uint64_t text_off, void *p, size_t n, size_t *got, struct err *err)
 {
 	char *to = p;
 
@@ -112,7 +112,8 @@ int log_frames_pread(struct log_frames *f, uint64_t text_off, void *p, size_t n,
 		size_t i = frame_at(f, off), have, skip;
 		int rc;
 
-		if (off < f->index[i].text_off || off - f->index[i].text_off >= f->index[i].text_len)
+		if (off < f->index[i].text_off ||
+			off - f->index[i].text_off >= f->index[i].text_len)
 			break;
 		if (!f->back.n || off < f->back.off || off - f->back.off >= f->back.n) {
 			rc = load(f, i, off, err);
@@ -129,8 +130,8 @@ int log_frames_pread(struct log_frames *f, uint64_t text_off, void *p, size_t n,
 	return 0;
 }
 
-int log_frames_peek(const struct log_frames *f, uint64_t off, void *p, size_t n, size_t *got,
-	struct err *err)
+int log_frames_peek(
+	const struct log_frames *f, uint64_t off, void *p, size_t n, size_t *got, struct err *err)
 {
 	return log_pread(f->reader, off, p, n, got, err);
 }
@@ -152,8 +153,8 @@ int log_frames_recover(struct log_frames *f, struct buf *text, struct err *err)
 	do {
 		if (sys->reserve(text, PIECE_TEXT) < 0)
 			return io_no_memory(err);
-		rc = stream_read(&fs, f->back.dctx, &f->back.stored, text->p + text->n, PIECE_TEXT, &got,
-			err);
+		rc = stream_read(&fs, f->back.dctx, &f->back.stored, text->p + text->n, PIECE_TEXT,
+			&got, err);
 		text->n += rc == 0 ? got : 0;
 	} while (rc == 0 && got == PIECE_TEXT && text->n - before < RECOVER_MAX);
 	if (rc < 0 || fs.reason)

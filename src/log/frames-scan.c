@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC 0xFD2FB528u
+#define MAGIC      0xFD2FB528u
 #define SKIP_MAGIC 0x184D2A50u /* and 15 more */
 
 enum {
@@ -35,8 +35,8 @@ void stored_release(struct stored *st)
 	st->cap = st->n = 0;
 }
 
-int stored_get(struct stored *st, uint64_t off, size_t want, const char **p, size_t *n,
-	struct err *err)
+int stored_get(
+	struct stored *st, uint64_t off, size_t want, const char **p, size_t *n, struct err *err)
 {
 	size_t have = 0, got, cap = want > STORED_WINDOW ? want : STORED_WINDOW;
 	int rc;
@@ -84,8 +84,8 @@ static size_t header_length(unsigned char d)
 }
 
 /* A skippable frame has a length; the format does not allow it all the same. */
-static int look_at_skippable(const char *p, size_t n, uint64_t off, uint64_t end,
-	struct frame_look *out)
+static int look_at_skippable(
+	const char *p, size_t n, uint64_t off, uint64_t end, struct frame_look *out)
 {
 	uint64_t len = n >= 8 ? 8 + (uint64_t)le(p + 4, 4) : 0;
 
@@ -126,8 +126,8 @@ static int walk_blocks(struct stored *st, uint64_t at, uint64_t end, struct fram
 	return 0;
 }
 
-int frame_look(struct stored *st, uint64_t off, uint64_t end, struct frame_look *out,
-	struct err *err)
+int frame_look(
+	struct stored *st, uint64_t off, uint64_t end, struct frame_look *out, struct err *err)
 {
 	const char *p;
 	size_t n, header;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define DEFAULT_FRAME_TEXT ((uint64_t)256 << 20)
-#define DEFAULT_TEXT ((uint64_t)8 << 30)
+#define DEFAULT_TEXT       ((uint64_t)8 << 30)
 
 int log_frames_open(struct log_frames **out, const char *path, const struct log_frames_caps *caps,
 	struct err *err)
@@ -193,8 +193,8 @@ static int take_small(struct log_frames *f, const struct frame_look *look, struc
 	int rc = make_room(f, room, err);
 
 	if (rc == 0)
-		rc = frame_whole(f->dctx, &f->stored, look, f->text + f->n_text, room, &got, &reason,
-			err);
+		rc = frame_whole(
+			f->dctx, &f->stored, look, f->text + f->n_text, room, &got, &reason, err);
 	if (rc < 0)
 		return rc;
 	if (!reason && got > f->caps.frame_text)
@@ -227,8 +227,8 @@ static int take_piece(struct log_frames *f, struct err *err)
 	int rc = make_room(f, PIECE_TEXT, err);
 
 	if (rc == 0)
-		rc = stream_read(&f->stream, f->dctx, &f->stored, f->text + f->n_text, PIECE_TEXT, &got,
-			err);
+		rc = stream_read(&f->stream, f->dctx, &f->stored, f->text + f->n_text, PIECE_TEXT,
+			&got, err);
 	if (rc < 0)
 		return rc;
 	f->n_text += got;
@@ -272,7 +272,8 @@ static int take_torn(struct log_frames *f, struct frame_look *look, uint64_t siz
 	if (rc < 0)
 		return rc;
 	if (found < size) {
-		note_damage(f, look->off, found - look->off, "its blocks reach over the frames behind it");
+		note_damage(f, look->off, found - look->off,
+			"its blocks reach over the frames behind it");
 		f->next = found;
 		return 0;
 	}
@@ -319,11 +320,14 @@ static int take_frame(struct log_frames *f, struct err *err)
 
 /* ---- lines ---- */
 
-static int give(struct log_frames *f, struct log_line *line, size_t n, bool ended,
-	bool *after_damage)
+static int give(
+	struct log_frames *f, struct log_line *line, size_t n, bool ended, bool *after_damage)
 {
-	*line = (struct log_line){ .p = f->text + f->pos, .n = n, .off = f->text_off + f->pos,
-		.number = f->number, .ended = ended };
+	*line = (struct log_line){ .p = f->text + f->pos,
+		.n = n,
+		.off = f->text_off + f->pos,
+		.number = f->number,
+		.ended = ended };
 	if (f->is_dropping) { /* the rest of a line whose beginning is gone */
 		line->p = NULL;
 		line->n += f->dropped;
@@ -365,8 +369,8 @@ static void drop_long_line(struct log_frames *f)
 	f->pos = f->seen = f->n_text;
 }
 
-int log_frames_next_line(struct log_frames *f, struct log_line *line, bool *after_damage,
-	struct err *err)
+int log_frames_next_line(
+	struct log_frames *f, struct log_line *line, bool *after_damage, struct err *err)
 {
 	for (;;) {
 		const char *nl = NULL;

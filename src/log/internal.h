@@ -63,19 +63,19 @@ int io_err(struct err *err, const struct err *why);
 
 /* Finds lines in the bytes of a reader; `off` is that of the next line. */
 struct line_scan {
-	char *win;       /* cap + LINE_SLACK bytes */
-	size_t cap, n;   /* n of them hold bytes of the file ... */
+	char *win;        /* cap + LINE_SLACK bytes */
+	size_t cap, n;    /* n of them hold bytes of the file ... */
 	uint64_t win_off; /* ... from here on */
-	size_t pos;      /* of the next line in the window */
-	uint64_t number; /* of the next line */
+	size_t pos;       /* of the next line in the window */
+	uint64_t number;  /* of the next line */
 	size_t first, max, max_line;
 };
 
 void line_init(struct line_scan *ls);
 void line_release(struct line_scan *ls);
 void line_seek(struct line_scan *ls, uint64_t off, uint64_t number);
-int line_next(struct line_scan *ls, const struct log_reader *r, struct log_line *line,
-	struct err *err);
+int line_next(
+	struct line_scan *ls, const struct log_reader *r, struct log_line *line, struct err *err);
 /* For tests: other window sizes and another limit than LOG_MAX_LINE. */
 void log_reader_tune(struct log_reader *r, size_t first, size_t max, size_t max_line);
 
@@ -96,10 +96,10 @@ struct log {
 /* One change of the file, and what is needed to take it back. */
 struct change {
 	uint64_t old_size;
-	uint64_t base;    /* where records go: old_size, or less when a tail is cut */
-	uint64_t added;   /* bytes that are written at base */
+	uint64_t base;  /* where records go: old_size, or less when a tail is cut */
+	uint64_t added; /* bytes that are written at base */
 	bool has_cut;
-	int aside_fd;     /* open on the copy of the tail, -1 without one */
+	int aside_fd; /* open on the copy of the tail, -1 without one */
 	char aside[IO_PATH];
 };
 

@@ -187,7 +187,7 @@ void io_id(const struct stat *st, struct log_id *id)
 	id->ino = (uint64_t)st->st_ino;
 	id->size = (uint64_t)st->st_size;
 	id->mtime_ns = (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000u +
-		(uint64_t)st->st_mtim.tv_nsec);
+				 (uint64_t)st->st_mtim.tv_nsec);
 	id->exists = true;
 }
 

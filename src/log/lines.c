@@ -166,8 +166,11 @@ static int long_line(struct line_scan *ls, const struct log_reader *r, uint64_t 
 	}
 	n = stop - start;
 	if (n > ls->max_line) {
-		*line = (struct log_line){ .n = (size_t)n, .off = start, .number = ls->number++,
-			.ended = ended, .too_long = true };
+		*line = (struct log_line){ .n = (size_t)n,
+			.off = start,
+			.number = ls->number++,
+			.ended = ended,
+			.too_long = true };
 		/* The window holds the bytes around `stop`: go on right there. */
 		ls->pos = (size_t)(stop - ls->win_off) + ended;
 		return 1;
@@ -182,8 +185,8 @@ static int long_line(struct line_scan *ls, const struct log_reader *r, uint64_t 
 	return read_more(ls, r, (size_t)n, err);
 }
 
-int line_next(struct line_scan *ls, const struct log_reader *r, struct log_line *line,
-	struct err *err)
+int line_next(
+	struct line_scan *ls, const struct log_reader *r, struct log_line *line, struct err *err)
 {
 	uint64_t end = log_reader_id(r)->size;
 	size_t scanned = 0;
@@ -204,7 +207,8 @@ int line_next(struct line_scan *ls, const struct log_reader *r, struct log_line 
 			rc = fill(ls, r, end, err);
 		} else {
 			if (++tries > LONG_LINE_TRIES)
-				return err_set(err, ERR_CHANGED, "the file changes while it is read");
+				return err_set(
+					err, ERR_CHANGED, "the file changes while it is read");
 			scanned = before = 0;
 			rc = long_line(ls, r, end, line, err);
 		}

@@ -41,9 +41,9 @@ struct log_id {
 
 enum log_change {
 	LOG_SAME,
-	LOG_GREW,     /* same inode, larger: scan on from the last complete line */
-	LOG_REWRITTEN,/* same inode, same size or smaller, other mtime: read again */
-	LOG_REPLACED, /* another inode under the name */
+	LOG_GREW,      /* same inode, larger: scan on from the last complete line */
+	LOG_REWRITTEN, /* same inode, same size or smaller, other mtime: read again */
+	LOG_REPLACED,  /* another inode under the name */
 	LOG_GONE
 };
 
@@ -73,7 +73,8 @@ int log_reader_refresh(struct log_reader *r, enum log_change *change, struct err
 int log_pread(const struct log_reader *r, uint64_t off, void *buf, size_t n, size_t *got,
 	struct err *err);
 /* Adds a whole small file to out. ERR_LIMIT over cap. id (may be NULL) is that of before the reading. */
-int log_read_file(const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err);
+int log_read_file(
+	const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err);
 
 struct log_line {
 	const char *p;   /* valid until the next call; p[n] is '\n' even at the end of the file, and
@@ -99,8 +100,8 @@ int log_next_line(struct log_reader *r, struct log_line *line, struct err *err);
 struct log;
 
 enum log_flags {
-	LOG_CREATE = 1 << 0,  /* make the file when it is missing (0600) */
-	LOG_DRY_RUN = 1 << 1  /* check everything, write nothing */
+	LOG_CREATE = 1 << 0, /* make the file when it is missing (0600) */
+	LOG_DRY_RUN = 1 << 1 /* check everything, write nothing */
 };
 
 /*
@@ -149,7 +150,8 @@ int log_append(struct log *log, uint64_t committed, const char *records, size_t 
  */
 int log_take_back(struct log *log, const struct log_append_info *info, struct err *err);
 /* Only set the torn tail aside; 0 with torn_bytes 0 when there is none. */
-int log_set_aside(struct log *log, uint64_t committed, struct log_append_info *info, struct err *err);
+int log_set_aside(
+	struct log *log, uint64_t committed, struct log_append_info *info, struct err *err);
 
 /* ---- whole files ---- */
 
@@ -175,8 +177,8 @@ void log_pub_abort(struct log_pub **pub);
  * when the last sync fails the new content stands there but may not survive a
  * power cut.
  */
-int log_replace(const char *path, const void *p, size_t n, const struct log_id *expected,
-	struct err *err);
+int log_replace(
+	const char *path, const void *p, size_t n, const struct log_id *expected, struct err *err);
 
 /*
  * Move a file without ever overwriting; both directories are synced. ERR_EXISTS,

@@ -140,7 +140,7 @@ static int finish_temp(struct log_pub *pub, struct err *err)
 static bool has_no_links(int error)
 {
 	return error == EPERM || error == ENOTSUP || error == EOPNOTSUPP || error == ENOSYS ||
-		error == EMLINK;
+	       error == EMLINK;
 }
 
 /* A second name that takes no other file's place; a rename where there are no links. */
@@ -167,7 +167,8 @@ static int take_name_back(struct log_pub *pub, struct err *err)
 	if (log_stat(pub->path, &now, NULL) == 0 && now.exists && now.dev == pub->id.dev &&
 		now.ino == pub->id.ino && sys->unlink(pub->path) == 0)
 		return io_err(err, &why);
-	err_set(err, why.code, "%s is there but may not survive a power cut: %s", pub->path, why.text);
+	err_set(err, why.code, "%s is there but may not survive a power cut: %s", pub->path,
+		why.text);
 	if (err)
 		err->sys = why.sys;
 	return why.code;
@@ -255,8 +256,8 @@ static int publish_new(struct log_pub **pub, const char *path, struct err *err)
 	return rc < 0 ? io_err(err, &why) : 0;
 }
 
-int log_replace(const char *path, const void *p, size_t n, const struct log_id *expected,
-	struct err *err)
+int log_replace(
+	const char *path, const void *p, size_t n, const struct log_id *expected, struct err *err)
 {
 	struct log_pub *pub = NULL;
 	int rc = check_expected(path, expected, err);

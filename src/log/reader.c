@@ -121,8 +121,8 @@ int log_reader_refresh(struct log_reader *r, enum log_change *change, struct err
 	return rc;
 }
 
-int log_pread(const struct log_reader *r, uint64_t off, void *buf, size_t n, size_t *got,
-	struct err *err)
+int log_pread(
+	const struct log_reader *r, uint64_t off, void *buf, size_t n, size_t *got, struct err *err)
 {
 	if (off > INT64_MAX || n > INT64_MAX - off)
 		return err_set(err, ERR_LIMIT, "read %s: no such offset", r->path);

@@ -17,8 +17,8 @@
 
 enum { ASIDE_NAMES = 1000 };
 
-static int aside_name(const struct log *log, uint64_t base, unsigned i, char out[IO_PATH],
-	struct err *err)
+static int aside_name(
+	const struct log *log, uint64_t base, unsigned i, char out[IO_PATH], struct err *err)
 {
 	if (i == 1)
 		return io_printf_path(out, err, "%s.torn-%" PRIu64, log->path, base);
@@ -75,8 +75,9 @@ static int copy_tail(const struct log *log, const struct change *ch, struct err 
 
 	while (rc == 0 && at < ch->old_size) {
 		uint64_t left = ch->old_size - at;
+		size_t want = left < IO_CHUNK ? (size_t)left : IO_CHUNK;
 
-		if (io_pread(log->fd, chunk, left < IO_CHUNK ? (size_t)left : IO_CHUNK, at, &got) < 0)
+		if (io_pread(log->fd, chunk, want, at, &got) < 0)
 			rc = err_sys(err, "read %s", log->path);
 		else if (got == 0)
 			rc = err_set(err, ERR_CHANGED, "%s became shorter", log->path);

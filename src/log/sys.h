@@ -22,7 +22,7 @@ struct sys {
 	int (*stat)(const char *path, struct stat *st);
 	int (*lstat)(const char *path, struct stat *st);
 	int (*fstat)(int fd, struct stat *st);
-	int (*access)(const char *path, int mode); /* with the effective ids */
+	int (*access)(const char *path, int mode);             /* with the effective ids */
 	int (*open)(const char *path, int flags, mode_t mode); /* for reading and for writing */
 	ssize_t (*pread)(int fd, void *p, size_t n, off_t off);
 	int (*close)(int fd);

@@ -207,8 +207,8 @@ int log_expect(struct log *log, const struct log_id *expected, struct err *err)
 }
 
 /* May the file be changed behind `committed`? Fills ch. */
-static int change_begin(const struct log *log, uint64_t committed, struct change *ch,
-	struct err *err)
+static int change_begin(
+	const struct log *log, uint64_t committed, struct change *ch, struct err *err)
 {
 	int rc;
 
@@ -290,8 +290,8 @@ static int put(struct log *log, struct change *ch, const char *p, size_t n, stru
 	return 0;
 }
 
-static void fill_info(const struct log *log, const struct change *ch, uint64_t off,
-	struct log_append_info *info)
+static void fill_info(
+	const struct log *log, const struct change *ch, uint64_t off, struct log_append_info *info)
 {
 	if (!info)
 		return;
@@ -302,8 +302,8 @@ static void fill_info(const struct log *log, const struct change *ch, uint64_t o
 }
 
 /* `p` is written at ch->base, behind the cut. Takes everything back on failure. */
-static int change_apply(struct log *log, struct change *ch, const char *p, size_t n,
-	struct err *err)
+static int change_apply(
+	struct log *log, struct change *ch, const char *p, size_t n, struct err *err)
 {
 	struct err why = { 0 };
 	int rc = sync_name(log, &why);
@@ -375,7 +375,8 @@ int log_append_bytes(struct log *log, uint64_t committed, const void *p, size_t 
 	return append(log, committed, p, n, false, info, err);
 }
 
-int log_set_aside(struct log *log, uint64_t committed, struct log_append_info *info, struct err *err)
+int log_set_aside(
+	struct log *log, uint64_t committed, struct log_append_info *info, struct err *err)
 {
 	struct change ch;
 	int rc = change_begin(log, committed, &ch, err);

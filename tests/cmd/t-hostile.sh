@@ -101,6 +101,12 @@ safe help "$evil"
 safe fork "$root/linear.jsonl" tip -F "$evil"
 safe fork "$root/linear.jsonl" tip --role "$evil" -m x
 
+# a complaint is one line, whatever it quotes
+run "$(printf 'first\nsecond')"
+want 2
+checks=$((checks + 1))
+[ "$(wc -l <"$tmp/err")" -eq 1 ] || { fail "more than one line"; cat "$tmp/err"; }
+
 # values are exact in JSON
 run show "$root/hostile-text.jsonl" --json
 want_json meta.title "$(printf '\033[2Jclear \033]52;c;ZXZpbA==\007 \342\200\256etitle\342\200\254\nsecond line')"

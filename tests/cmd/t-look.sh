@@ -322,4 +322,28 @@ want_same "$tmp/wanted" "$tmp/out"
 run cat linear.jsonl --json
 want_json '#' 5
 want_json 2 "$(sed -n 3p linear.jsonl)"
+
+# ---- on a terminal: rows are cut to it, and coloured unless NO_COLOR says no
+on_terminal() { # command
+	ran="on a terminal: bough $*"
+	COLUMNS=46 TERM=xterm script -qec "'$BOUGH' $*" /dev/null </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/raw"
+	sed 's/\x1b\[[0-9;]*m//g' "$tmp/raw" >"$tmp/out"
+	status=0
+}
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	on_terminal tree --ascii branches.jsonl
+	want_line '^\* 9b810e76  user        0: index planner dead~$'
+	checks=$((checks + 1))
+	awk 'length($0) > 46 { print; bad = 1 } END { exit bad }' "$tmp/out" || fail "rows over 46 columns"
+	checks=$((checks + 1))
+	grep -q "$(printf '\033\\[33m9b810e76')" "$tmp/raw" || fail "no colour"
+	export NO_COLOR=1
+	on_terminal show linear.jsonl
+	want_line '^session    linear$'
+	checks=$((checks + 1))
+	! grep -q "$(printf '\033')" "$tmp/raw" || fail "colour in spite of NO_COLOR"
+	unset NO_COLOR
+else
+	echo "script is not here: nothing was tried on a terminal"
+fi
 finish

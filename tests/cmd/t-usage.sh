@@ -116,6 +116,12 @@ want_line '^bough [0-9]'
 run --dump-commands
 want 0
 cp "$tmp/out" "$tmp/table"
+run help --json
+want 0
+want_same "$tmp/table" "$tmp/out"
+run help fork --json
+want_json name fork
+want_json writes true
 n=$("$get" commands# <"$tmp/table") || n=0
 ran="bough --dump-commands"
 checks=$((checks + 1))

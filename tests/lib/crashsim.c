@@ -17,8 +17,15 @@
 #include "tests/lib/fakesys.h"
 #include "tests/lib/temp.h"
 
-enum { MAX_EVENTS = 512, MAX_NODES = 32, MAX_OPS = 6, MAX_NAMES = 32, MAX_FDS = 64,
-	MAX_STATES = 1 << 17, CUT_ALL = 64 };
+enum {
+	MAX_EVENTS = 512,
+	MAX_NODES = 32,
+	MAX_OPS = 6,
+	MAX_NAMES = 32,
+	MAX_FDS = 64,
+	MAX_STATES = 1 << 17,
+	CUT_ALL = 64
+};
 
 /* A write at off, or (p is NULL) a truncation to off. */
 struct op {
@@ -28,9 +35,9 @@ struct op {
 };
 
 struct node {
-	char *durable;  /* never NULL once the node exists */
+	char *durable; /* never NULL once the node exists */
 	size_t durable_n;
-	uint64_t size;  /* as the program sees it */
+	uint64_t size; /* as the program sees it */
 	struct op op[MAX_OPS];
 	unsigned nops;
 };
@@ -358,7 +365,7 @@ struct walk {
 	void (*fn)(int tag, const char *what, void *arg);
 	void *arg;
 	int tag;
-	unsigned at;                   /* event */
+	unsigned at; /* event */
 	struct name names[MAX_NAMES];
 	struct choice choice[MAX_NODES];
 };
@@ -422,8 +429,8 @@ static void states_now(struct walk *w)
 				do_name_op(w->names, &sim->pending[i]);
 		for (other = 0; other < 2; other++) {
 			for (k = 0; k < sim->nnodes; k++)
-				w->choice[k] = (struct choice){ .keep = other ? ~0u : 0,
-					.cut = SIZE_MAX };
+				w->choice[k] =
+					(struct choice){ .keep = other ? ~0u : 0, .cut = SIZE_MAX };
 			one_state(w);
 			for (k = 0; k < sim->nnodes; k++) {
 				struct choice before = w->choice[k];
@@ -494,8 +501,8 @@ void crash_stop(struct crashsim *sim)
 	fake_listen(NULL, NULL);
 }
 
-unsigned long crash_each(struct crashsim *sim, void (*fn)(int tag, const char *what, void *arg),
-	void *arg)
+unsigned long crash_each(
+	struct crashsim *sim, void (*fn)(int tag, const char *what, void *arg), void *arg)
 {
 	static struct walk w;
 

@@ -28,7 +28,7 @@ void crash_free(struct crashsim **sim);
 void crash_start(struct crashsim *sim);
 void crash_stop(struct crashsim *sim);
 /* Calls fn for each state, which it finds under the folder; it may change it. The number of states. */
-unsigned long crash_each(struct crashsim *sim, void (*fn)(int tag, const char *what, void *arg),
-	void *arg);
+unsigned long crash_each(
+	struct crashsim *sim, void (*fn)(int tag, const char *what, void *arg), void *arg);
 
 #endif

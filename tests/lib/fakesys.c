@@ -144,9 +144,13 @@ static ssize_t fake_write(int fd, const void *p, size_t n)
 	ssize_t w = 0;
 
 	if (verdict != FAIL) {
-		w = sys_real.write(fd, p, verdict == PASS ? n : verdict == SHORT ? (n + 1) / 2 : n / 2);
+		w = sys_real.write(fd, p,
+			verdict == PASS    ? n
+			: verdict == SHORT ? (n + 1) / 2
+					   : n / 2);
 		if (w > 0)
-			tell((struct fake_event){ .name = "write", .fd = fd, .p = p, .n = (size_t)w });
+			tell((struct fake_event){
+				.name = "write", .fd = fd, .p = p, .n = (size_t)w });
 	}
 	if (verdict == KILL_HALF)
 		raise(SIGKILL);
@@ -193,8 +197,8 @@ static int fake_flock(int fd, int operation)
 	return fails("flock") ? -1 : sys_real.flock(fd, operation);
 }
 
-static int two_names(const char *name, int (*real)(const char *, const char *), const char *from,
-	const char *to)
+static int two_names(
+	const char *name, int (*real)(const char *, const char *), const char *from, const char *to)
 {
 	int rc = fails(name) ? -1 : real(from, to);
 
@@ -379,7 +383,7 @@ bool fake_fits(const struct fake_trace *t, const struct fake_case *c)
 		return !is_memory(call->name) || c->error == ENOMEM;
 	case FAKE_SHORT: /* does not fail: one errno is enough */
 		return (!strcmp(call->name, "write") || !strcmp(call->name, "pread")) &&
-			call->bytes > 1 && c->error == errors[0];
+		       call->bytes > 1 && c->error == errors[0];
 	case FAKE_HALF:
 	case FAKE_KILL_HALF:
 		return !strcmp(call->name, "write") && call->bytes > 1;

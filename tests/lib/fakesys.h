@@ -60,8 +60,8 @@ void fake_plan(enum fake_mode mode, unsigned call, int error);
 /* After fake_plan: a second single call that fails, to break the way back from the first. */
 void fake_plan_also(unsigned call, int error);
 void fake_reset(void);
-unsigned fake_calls(void);             /* since the plan or reset */
-unsigned fake_hits(void);              /* those that were made to fail */
+unsigned fake_calls(void); /* since the plan or reset */
+unsigned fake_hits(void);  /* those that were made to fail */
 const char *fake_call_name(unsigned call);
 void fake_trace(struct fake_trace *out);
 

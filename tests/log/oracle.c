@@ -111,7 +111,7 @@ const char *appends_after_crash(const struct appends *a, const char *file, int a
 	else if (n < want_n || memcmp(have, want, want_n) != 0)
 		wrong = "what was acknowledged is not there";
 	else if (acked == 0 && appends_has_tail(a) && !temp_is(file, a->init) &&
-		!appends_tail_is_aside(a, file))
+		 !appends_tail_is_aside(a, file))
 		wrong = "the torn tail is lost";
 	free(have);
 	return wrong;

@@ -15,8 +15,8 @@
 enum { ORACLE_STEPS = 3, ORACLE_TEXT = 1024 };
 
 struct appends {
-	const char *init;    /* content of the file at first; NULL: there is none */
-	size_t committed;    /* of init; less than its length: a torn tail */
+	const char *init; /* content of the file at first; NULL: there is none */
+	size_t committed; /* of init; less than its length: a torn tail */
 	const char *record[ORACLE_STEPS + 1];
 };
 

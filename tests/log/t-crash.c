@@ -100,14 +100,17 @@ static const char *look_move(const struct scenario *s, int acked)
 static const struct scenario scenarios[] = {
 	{ "create and append", { NULL, 0, { "{\"first\":1}\n", "{\"second\":2}\n" } }, run_append,
 		look_append },
-	{ "append x3", { "{1}\n", 4, { "{\"a\":22}\n", "{\"b\":333}\n{\"c\":4}\n",
-		"{\"d\":4444}\n" } }, run_append, look_append },
+	{ "append x3",
+		{ "{1}\n", 4, { "{\"a\":22}\n", "{\"b\":333}\n{\"c\":4}\n", "{\"d\":4444}\n" } },
+		run_append, look_append },
 	{ "append, no final newline", { "{1}\n{2}", 7, { "{\"third\":3}\n" } }, run_append,
 		look_append },
-	{ "append over a torn tail", { "{1}\n{2}\n{\"torn\":\"ta", 8, { "{\"3\":\"three\"}\n",
-		"{4}\n" } }, run_append, look_append },
-	{ "long tail, short record", { "{1}\n{2}{\"torn\":\"a rather long one, behind no newline",
-		7, { "{3}\n" } }, run_append, look_append },
+	{ "append over a torn tail",
+		{ "{1}\n{2}\n{\"torn\":\"ta", 8, { "{\"3\":\"three\"}\n", "{4}\n" } }, run_append,
+		look_append },
+	{ "long tail, short record",
+		{ "{1}\n{2}{\"torn\":\"a rather long one, behind no newline", 7, { "{3}\n" } },
+		run_append, look_append },
 	{ "append, write fails", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_append,
 		look_append, "write" },
 	{ "append, sync fails", { "{1}\n{\"torn", 4, { "{\"third\":3}\n" } }, run_append,
@@ -227,7 +230,8 @@ static unsigned long generated(void)
 			run_append, look_append };
 
 		s.a.committed = (size_t)sprintf(init, "{1}\n{2}%s", has_newline ? "\n" : "");
-		sprintf(init + s.a.committed, "%.*s", (int)tail, "{\"id\":\"torn\",\"text\":\"the end is ..");
+		sprintf(init + s.a.committed, "%.*s", (int)tail,
+			"{\"id\":\"torn\",\"text\":\"the end is ..");
 		sprintf(first, "{%*d}\n", (int)one, 3);
 		sprintf(second, "{%-*d}\n", (int)two, 4);
 		states += run_scenario(&s, true);

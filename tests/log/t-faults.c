@@ -26,17 +26,17 @@ enum { SECOND_SPAN = 24, SHOW_MAX = 20 };
 /* One operation: a start, what it does, and its contents before and after each step. */
 struct scenario {
 	const char *name;
-	struct appends a;      /* other operations take init for old and record[0] for new */
+	struct appends a; /* other operations take init for old and record[0] for new */
 	int (*run)(const struct scenario *s);
 	void (*check)(const struct scenario *s);
-	int also;              /* an errno with which `also_call` fails in every run */
+	int also; /* an errno with which `also_call` fails in every run */
 	const char *also_call;
 };
 
 static char dir[TEMP_PATH], file[TEMP_PATH + 64], other[TEMP_PATH + 64];
 static struct {
-	int rc, acked;         /* of the run with the fault */
-	bool calm;             /* one single fault: whatever comes after it works */
+	int rc, acked; /* of the run with the fault */
+	bool calm;     /* one single fault: whatever comes after it works */
 	bool may_leave_temp, is_retry;
 	const char *what;
 	char detail[256];
@@ -78,7 +78,7 @@ static int run_set_aside(const struct scenario *s)
 	struct log *log;
 	int rc = log_open(&log, file, 0, &err);
 
-		if (rc < 0)
+	if (rc < 0)
 		return rc;
 	rc = log_set_aside(log, s->a.committed, &info, &err);
 	log_close(&log);
@@ -286,12 +286,11 @@ static const struct scenario scenarios[] = {
 	{ "append x3", { "{1}\n", 4, { "{22}\n", "{333}\n", "{4444}\n" } }, run_append,
 		check_append },
 	{ "append, no final newline", { "{1}\n{2}", 7, { "{3}\n" } }, run_append, check_append },
-	{ "append over a torn tail", { "{1}\n{2}\n{\"torn", 8, { "{3}\n", "{4}\n" } },
-		run_append, check_append },
-	{ "torn tail behind no newline", { "{1}\n{2}{\"torn as long", 7, { "{3}\n" } },
-		run_append, check_append },
-	{ "tail as long as the record", { "{1}\n{22", 4, { "{3}\n" } }, run_append,
+	{ "append over a torn tail", { "{1}\n{2}\n{\"torn", 8, { "{3}\n", "{4}\n" } }, run_append,
 		check_append },
+	{ "torn tail behind no newline", { "{1}\n{2}{\"torn as long", 7, { "{3}\n" } }, run_append,
+		check_append },
+	{ "tail as long as the record", { "{1}\n{22", 4, { "{3}\n" } }, run_append, check_append },
 	{ "set aside", { "{1}\n{\"torn", 4, { NULL } }, run_set_aside, check_set_aside },
 	{ "take back", { "{1}\n{2}\n", 4, { "{1}\n" } }, run_take_back, check_take_back },
 	{ "publish", { NULL, 0, { NULL } }, run_publish, check_publish },
@@ -334,7 +333,7 @@ static unsigned find_call(const struct fake_trace *t, const char *name)
 static bool is_done(const struct scenario *s)
 {
 	return (s->run == run_move && temp_is(other, s->a.init)) ||
-		(s->run == run_take_back && temp_is(file, s->a.record[0]));
+	       (s->run == run_take_back && temp_is(file, s->a.record[0]));
 }
 
 /* The same again, without faults. */
@@ -390,7 +389,8 @@ static void single_faults(const struct scenario *s, const struct fake_trace *t, 
 			fake_plan_also(also, s->also);
 		snprintf(now.detail, sizeof(now.detail), "%s", fake_describe(t, &c));
 		now.calm = c.mode != FAKE_FROM;
-		now.may_leave_temp = c.mode == FAKE_FROM || !strcmp(t->call[c.call - 1].name, "unlink");
+		now.may_leave_temp =
+			c.mode == FAKE_FROM || !strcmp(t->call[c.call - 1].name, "unlink");
 		one_case(s, open_before);
 	}
 }

@@ -184,7 +184,8 @@ static void test_flips(void **state)
 		f = open_frames(NULL);
 		line_is(f, "a", 0, true, false);
 		assert_int_equal(log_frames_next_line(f, &line, &after, &err), 1);
-		if (line.p[0] == 'b') { /* a bit that changes nothing that is checked: the window size */
+		if (line.p[0] ==
+			'b') { /* a bit that changes nothing that is checked: the window size */
 			assert_int_equal(at, second + 5);
 			line_is(f, "c", 4, true, false);
 			end_is(f, FRAMES_WHOLE);
@@ -274,7 +275,8 @@ static void test_large_frame(void **state)
 	end_is(f, FRAMES_WHOLE);
 	for (int i = 699999; i >= 0; i -= 77777) {
 		snprintf(want, sizeof(want), "line %06d\n", i);
-		assert_int_equal(log_frames_pread(f, 5 + 12 * (uint64_t)i, back, 12, &got, &err), 0);
+		assert_int_equal(
+			log_frames_pread(f, 5 + 12 * (uint64_t)i, back, 12, &got, &err), 0);
 		assert_int_equal(got, 12);
 		assert_memory_equal(back, want, 12);
 	}
@@ -407,7 +409,8 @@ static void test_growth(void **state)
 	log = open_log(0);
 	assert_int_equal(log_append_bytes(log, whole, bytes.p, bytes.n, &info, &err), 0);
 	assert_int_equal(info.off, whole);
-	assert_int_equal(log_append_bytes(log, whole + bytes.n, bytes.p, 0, &info, &err), ERR_USAGE);
+	assert_int_equal(
+		log_append_bytes(log, whole + bytes.n, bytes.p, 0, &info, &err), ERR_USAGE);
 	log_close(&log);
 	assert_int_equal(log_frames_refresh(f, &change, &err), 0);
 	line_is(f, "c", 4, true, false);

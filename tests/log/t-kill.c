@@ -140,8 +140,8 @@ int main(void)
 	static const enum fake_mode modes[] = { FAKE_KILL, FAKE_KILL_HALF };
 	static struct fake_trace trace;
 	unsigned long cases = 0, bad = 0;
-	int *acked = mmap(NULL, sizeof(*acked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		-1, 0);
+	int *acked = mmap(
+		NULL, sizeof(*acked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	size_t i, m;
 
 	if (acked == MAP_FAILED)

@@ -189,6 +189,24 @@ static void test_rewind(void **state)
 	session_free(&s);
 }
 
+/* What waits for a parent is kept in no order: those that stay are not mixed up with those that go. */
+static void test_rewind_unlinked(void **state)
+{
+	struct session *s = mem_tree("a:b b:a");
+	struct session_mark mark;
+
+	session_mark(s, 20, &mark);
+	mem_add(s, "t", "nobody");
+	session_link(s, true);
+	assert_int_equal(s->problems.n, 2);
+	session_rewind(s, &mark);
+	session_link(s, true);
+	assert_int_equal(s->problems.n, 1);
+	assert_string_equal(s->problems.v[0].kind, "cycle");
+	assert_int_equal(s->entries[0].flags, ENTRY_CYCLE);
+	session_free(&s);
+}
+
 /* Adding many and taking back to any point leaves the id table as it was. */
 static void test_rewind_ids(void **state)
 {
@@ -233,6 +251,7 @@ static void test_many_ids(void **state)
 		assert_int_equal(in.idhash, session_hash(s, id, strlen(id)));
 		assert_int_equal(ids_next(s, in.idhash, &pos), ENTRY_NONE);
 		assert_int_equal(session_add(s, &in), i);
+		assert_true(s->hash_cap == 64 || s->n > s->hash_cap / 8 * 3);
 	}
 	for (uint32_t i = 0; i < N; i++) {
 		size_t pos = 0;
@@ -410,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_orphans),
 		cmocka_unit_test(test_circles),
 		cmocka_unit_test(test_rewind),
+		cmocka_unit_test(test_rewind_unlinked),
 		cmocka_unit_test(test_rewind_ids),
 		cmocka_unit_test(test_many_ids),
 		cmocka_unit_test(test_hash_is_keyed),

@@ -226,6 +226,32 @@ static void test_taken_back(void **state)
 	session_free(&s);
 }
 
+/* Between two steps of a long growth the tree can be drawn. */
+static void test_steps(void **state)
+{
+	struct session *s = start(ENTRY("a", "") "\n" ENTRY("b", ",\"parentId\":\"a\""));
+	struct buf more = { 0 };
+	enum log_change change;
+	int steps = 0;
+
+	buf_adds(&more, "\n");
+	for (int i = 0; i < 2000; i++)
+		buf_printf(&more, ENTRY("e%d", ",\"parentId\":\"b\"") "\n", i);
+	append(more.p, more.n);
+	assert_int_equal(format_tree.refresh(s, &change, NULL), 0);
+	while (format_tree.step(s, 0, NULL) == 1) {
+		steps++;
+		assert_false(s->is_complete);
+		assert_true(s->linked >= 2);
+		assert_int_equal(s->roots_first, 0);
+	}
+	assert_true(steps > 3);
+	assert_int_equal(s->n, 2002);
+	assert_null(tree_check_links(s));
+	session_free(&s);
+	buf_release(&more);
+}
+
 static void test_parent_comes_later(void **state)
 {
 	struct session *s = start(ENTRY("a", ",\"parentId\":\"z\"") "\n");
@@ -401,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_every_prefix),
 		cmocka_unit_test(test_marks_of_new_entries),
 		cmocka_unit_test(test_taken_back),
+		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_parent_comes_later),
 		cmocka_unit_test(test_other_changes),
 		cmocka_unit_test(test_damage),

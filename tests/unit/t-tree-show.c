@@ -256,6 +256,46 @@ static void test_large(void **state)
 	}
 }
 
+/* Reads end inside of escapes and characters: nothing may be lost at the seams. */
+static void test_seams(void **state)
+{
+	enum { PAIRS = 40000 };
+	struct buf text = { 0 };
+	struct session *s;
+	struct content c;
+
+	buf_adds(&text, FRONT "x");
+	for (int i = 0; i < PAIRS; i++)
+		buf_adds(&text, i % 2 ? "\\ud83d\\ude00" : "\xF0\x9F\x98\x80");
+	buf_adds(&text, "\",\"timestamp\":1}\n");
+	s = load_text(text.p, text.n);
+	c = show(s, 0, SIZE_MAX);
+	assert_false(c.more);
+	assert_int_equal(c.v[0].text.n, 1 + 4 * PAIRS);
+	for (size_t i = 0; i < PAIRS; i++)
+		assert_memory_equal(c.v[0].text.p + 1 + 4 * i, "\xF0\x9F\x98\x80", 4);
+	session_free(&s);
+	buf_release(&text);
+}
+
+/* Two calls under one id: each gets one of the two results. */
+static void test_same_call_id(void **state)
+{
+	struct session *s = load(
+		"{\"id\":\"a\",\"role\":\"ASSISTANT\",\"content\":\"\",\"timestamp\":1,\"metadata\":{"
+		"\"toolCalls\":\" [{\\\"id\\\":\\\"c\\\"},{\\\"id\\\":\\\"c\\\"}] \"}}\n"
+		"{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"TOOL_RESULT\",\"content\":\"one\",\"timestamp\":2,"
+		"\"metadata\":{\"toolCallId\":\"c\"}}\n"
+		"{\"id\":\"d\",\"parentId\":\"b\",\"role\":\"TOOL_RESULT\",\"content\":\"two\",\"timestamp\":2,"
+		"\"metadata\":{\"toolCallId\":\"c\"}}\n");
+	struct content c = show(s, 0, 100);
+
+	assert_int_equal(c.n, 4);
+	assert_part(&c, 1, PART_RESULT, "", "one");
+	assert_part(&c, 3, PART_RESULT, "", "two");
+	session_free(&s);
+}
+
 /* Calls with far too much in them stay bounded. */
 static void test_many(void **state)
 {
@@ -311,6 +351,8 @@ int main(void)
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_seams),
+		cmocka_unit_test(test_same_call_id),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_peek_and_record),
 	};

@@ -1,4 +1,4 @@
-/* Tree sessions: the fixtures against their expected answers, finding, sidecars, what is written. */
+/* Tree sessions: the fixtures against their expected answers, rules, finding. */
 #include "config.h"
 
 #include <setjmp.h>
@@ -318,9 +318,11 @@ static void test_flags(void **state)
 		"{\"id\":\"b\",\"role\":\"ASSISTANT\",\"content\":\"\",\"timestamp\":2,\"metadata\":{\"toolCalls\":\"[]\",\"replay\":\"true\"}}\n"
 		"{\"id\":\"f\",\"role\":\"TOOL_RESULT\",\"content\":\"\\u0045rror: no\",\"timestamp\":2}\n"
 		"{\"id\":\"g\",\"role\":\"TOOL_RESULT\",\"content\":\"Error\",\"timestamp\":2}\n"
-		"{\"id\":\"u\",\"role\":\"USER\",\"content\":\"Error: x\",\"timestamp\":2,\"metadata\":{\"replay\":\"x\",\"replay\":\"false\"}}\n");
+		"{\"id\":\"u\",\"role\":\"USER\",\"content\":\"Error: x\",\"timestamp\":2,\"metadata\":{\"replay\":\"x\",\"replay\":\"false\"}}\n"
+		"{\"id\":\"e\",\"role\":\"ASSISTANT\",\"content\":\"\",\"timestamp\":2,\"metadata\":{\"toolCalls\":\"\"}}"
+		"{\"id\":\"h\",\"role\":\"USER\",\"content\":\"\",\"timestamp\":2,\"metadata\":{\"toolCalls\":\"[{}]\"}}\n");
 
-	assert_int_equal(s->n, 7);
+	assert_int_equal(s->n, 9);
 	assert_int_equal(s->entries[0].kind, KIND_SUMMARY);
 	assert_int_equal(s->entries[1].kind, KIND_SYSTEM);
 	assert_int_equal(s->entries[2].flags, ENTRY_UNSENT | ENTRY_HAS_CALLS | ENTRY_HAS_META);
@@ -328,6 +330,8 @@ static void test_flags(void **state)
 	assert_int_equal(s->entries[4].flags, ENTRY_FAILED);
 	assert_int_equal(s->entries[5].flags, 0);
 	assert_int_equal(s->entries[6].flags, ENTRY_UNSENT | ENTRY_HAS_META);
+	assert_int_equal(s->entries[7].flags, ENTRY_HAS_META | ENTRY_DAMAGED);
+	assert_int_equal(s->entries[8].flags, ENTRY_HAS_META | ENTRY_DAMAGED);
 	assert_int_equal(s->first_time, -3);
 	assert_int_equal(s->last_time, 5);
 	session_free(&s);
@@ -359,6 +363,26 @@ static void test_long_ids(void **state)
 	free(id);
 	session_free(&s);
 	buf_release(&text);
+}
+
+/* A hole of 300 MB: no line feed, far too long to be read. */
+static void test_too_long(void **state)
+{
+	char *path = in_dir("long.jsonl");
+	const off_t size = 300 << 20;
+	struct session *s;
+
+	temp_puts(path, ENTRY("a", "") "\n");
+	assert_int_equal(truncate(path, size), 0);
+	s = load(path);
+	assert_int_equal(s->n, 1);
+	assert_int_equal(s->problems.n, 1);
+	assert_string_equal(s->problems.v[0].kind, "bad-json");
+	assert_int_equal(s->problems.v[0].line, 2);
+	assert_int_equal(s->problems.v[0].offset + s->problems.v[0].length, size);
+	assert_int_equal(s->committed, size);
+	session_free(&s);
+	unlink(path);
 }
 
 /* ---- finding ---- */
@@ -492,141 +516,6 @@ static void test_names(void **state)
 	assert_true(tree_id_is_legal(longest));
 }
 
-/* ---- sidecar ---- */
-
-static void assert_sidecar(const char *old, const char *value, const char *want)
-{
-	struct buf out = { 0 };
-	struct err err = { 0 };
-	struct str v = value ? str_of(value) : (struct str){ 0 };
-	int rc = tree_sidecar_set(str_of(old), "title", v, &out, &err);
-
-	if (!want) {
-		assert_int_equal(rc, ERR_CORRUPT);
-		assert_int_equal(out.n, 0);
-	} else {
-		assert_int_equal(rc, 0);
-		assert_string_equal(out.p, want);
-	}
-	buf_release(&out);
-}
-
-static void test_sidecar_set(void **state)
-{
-	assert_sidecar("", "T", "{\"title\":\"T\"}");
-	assert_sidecar("{}", "T\n", "{\"title\":\"T\\n\"}");
-	assert_sidecar("{ \"model\" : \"m\" , \"x\": [1, 2] }\n", "T",
-		"{\"model\":\"m\",\"x\":[1, 2],\"title\":\"T\"}");
-	assert_sidecar("{\"title\":\"old\",\"model\":\"m\",\"title\":7}", "T",
-		"{\"title\":\"T\",\"model\":\"m\"}");
-	assert_sidecar("{\"title\":\"old\",\"model\":\"m\"}", NULL, "{\"model\":\"m\"}");
-	assert_sidecar("{\"model\":\"m\"}", NULL, "{\"model\":\"m\"}");
-	assert_sidecar("{not json", "T", NULL);
-	assert_sidecar("[1]", "T", NULL);
-	assert_sidecar("{} x", "T", NULL);
-}
-
-static void test_sidecar_read(void **state)
-{
-	enum log_change change;
-	struct err err = { 0 };
-	struct session *s;
-
-	temp_clear(dir);
-	temp_puts(in_dir("s.jsonl"), ENTRY("a", "") "\n");
-	temp_puts(in_dir("s.meta.json"),
-		"\xEF\xBB\xBF{\"title\":\"a\\ud800\\u0000b\",\"model\":7,\"other\":\"x\"}\n");
-	s = load(in_dir("s.jsonl"));
-	assert_int_equal(s->nmeta, 1);
-	assert_true(str_eq(*session_meta(s, "title"), (struct str){ "a\xEF\xBF\xBD\0b", 6 }));
-	/* A changed sidecar is seen, a missing one forgotten. */
-	temp_puts(in_dir("s.meta.json"), "{\"title\":\"another one\",\"model\":\"m\"}");
-	assert_int_equal(format_tree.refresh(s, &change, &err), 0);
-	assert_int_equal(change, LOG_SAME);
-	assert_true(str_eqs(*session_meta(s, "title"), "another one"));
-	assert_true(str_eqs(*session_meta(s, "model"), "m"));
-	unlink(in_dir("s.meta.json"));
-	assert_int_equal(format_tree.refresh(s, &change, &err), 0);
-	assert_int_equal(s->nmeta, 0);
-	session_free(&s);
-}
-
-/* ---- writing ---- */
-
-static void assert_rewrites(const char *name)
-{
-	struct session *s = load(fixture(name));
-	struct buf record = { 0 }, text = { 0 };
-	struct arena a = { 0 };
-
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct tree_fields f;
-		struct tree_entry e = { 0 };
-
-		assert_int_equal(tree_read_fields(s, i, &a, &f, NULL), 0);
-		e.id = (struct str){ f.id.p, f.id.n };
-		if (f.has_parent)
-			e.parent = (struct str){ f.parent.p, f.parent.n };
-		e.role = (struct str){ f.role.p, f.role.n };
-		e.content = (struct str){ f.content.p, f.content.n };
-		e.time = f.time;
-		e.metadata = f.metadata;
-		e.nmetadata = f.nmetadata;
-		buf_clear(&text);
-		tree_write_entry(&text, &e);
-		buf_clear(&record);
-		assert_int_equal(s->ops->record(s, i, &record, NULL), 0);
-		assert_int_equal(record.n, text.n);
-		assert_memory_equal(record.p, text.p, text.n);
-		tree_fields_release(&f);
-	}
-	arena_free(&a);
-	buf_release(&record);
-	buf_release(&text);
-	session_free(&s);
-}
-
-static void test_write(void **state)
-{
-	static const char *const names[] = { "linear", "branches", "compacted", "hostile-text", "crlf",
-		"glued", "forward-parent", "newline-at-end" };
-	struct meta metadata[] = { { "a\"", { "\\\x01\x7F", 3 } }, { "b", { "", 0 } } };
-	struct tree_entry e = { .id = str_of("i"), .parent = { "", 0 }, .role = str_of("USER"),
-		.content = { "\b\t\n\f\r\0/\xC3\xA9", 9 }, .time = INT64_MIN, .metadata = metadata,
-		.nmetadata = 2 };
-	struct buf out = { 0 };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		assert_rewrites(names[i]);
-	tree_write_entry(&out, &e);
-	assert_string_equal(out.p,
-		"{\"id\":\"i\",\"parentId\":\"\",\"role\":\"USER\",\"content\":\"\\b\\t\\n\\f\\r\\u0000/\xC3\xA9\","
-		"\"timestamp\":-9223372036854775808,\"metadata\":{\"a\\\"\":\"\\\\\\u0001\x7F\",\"b\":\"\"}}");
-	buf_release(&out);
-}
-
-/* Repeated metadata keys: the place of the first, the value of the last. */
-static void test_fields(void **state)
-{
-	struct session *s = load_str(ENTRY("a",
-		",\"metadata\":{\"z\":\"1\",\"b\":\"2\",\"z\":\"3\",\"a\":\"4\"}"));
-	struct arena a = { 0 };
-	struct tree_fields f;
-
-	assert_int_equal(tree_read_fields(s, 0, &a, &f, NULL), 0);
-	assert_false(f.has_parent);
-	assert_int_equal(f.nmetadata, 3);
-	assert_string_equal(f.metadata[0].key, "z");
-	assert_true(str_eqs(f.metadata[0].value, "3"));
-	assert_string_equal(f.metadata[1].key, "b");
-	assert_string_equal(f.metadata[2].key, "a");
-	tree_fields_release(&f);
-	assert_true(tree_read_fields(s, 1, &a, &f, NULL) < 0);
-	tree_fields_release(&f);
-	arena_free(&a);
-	session_free(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -634,13 +523,10 @@ int main(void)
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_long_ids),
+		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_detect),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_sidecar_set),
-		cmocka_unit_test(test_sidecar_read),
-		cmocka_unit_test(test_write),
-		cmocka_unit_test(test_fields),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -12,11 +12,9 @@ static bool is_json(struct str text, enum json_type type)
 {
 	struct json_scan scan;
 
-	if (json_scan_value(text.p, text.n, &scan) != JSON_OK)
+	if (json_scan_value(text.p, text.n, &scan) != JSON_OK ||
+		!tree_is_blank(text.p + scan.end, text.n - scan.end))
 		return false;
-	for (size_t i = scan.end; i < text.n; i++)
-		if (text.p[i] != ' ' && text.p[i] != '\n' && text.p[i] != '\r' && text.p[i] != '\t')
-			return false;
 	return json_type_of((struct str){ text.p + scan.start, scan.end - scan.start }) == type;
 }
 
@@ -30,13 +28,8 @@ void tree_calls_init(struct tree_calls *c, const struct tree_record *rec)
 	json_string(raw, &c->text, SIZE_MAX);
 	text = (struct str){ c->text.p ? c->text.p : "", c->text.n };
 	c->is_list = is_json(text, JSON_LIST);
-	if (!c->is_list)
-		return;
-	while (text.p[0] != '[') { /* white space may stand before it */
-		text.p++;
-		text.n--;
-	}
-	json_iter_init(&c->it, text);
+	if (c->is_list)
+		json_iter_init(&c->it, text);
 }
 
 void tree_calls_release(struct tree_calls *c)
@@ -80,10 +73,6 @@ void tree_call_words(const struct tree_call *call, size_t limit, struct buf *out
 	if (!is_json(arguments, JSON_OBJECT)) {
 		buf_add(out, arguments.p, arguments.n < limit ? arguments.n : limit);
 		goto out;
-	}
-	while (arguments.p[0] != '{') {
-		arguments.p++;
-		arguments.n--;
 	}
 	json_iter_init(&it, arguments);
 	while (out->n - start < limit && json_iter_next(&it, &key, &value)) {

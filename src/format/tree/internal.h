@@ -35,9 +35,36 @@ struct tree_src {
 	size_t window_n;
 };
 
+/* ---- tree.c ---- */
+
+/* Only white space as JSON has it. */
+bool tree_is_blank(const char *p, size_t n);
+
+/* ---- entry.c ---- */
+
+/*
+ * The entry that was read last is held back until the next one has been read:
+ * meanwhile the memory that it needs comes near (session_expect). Its texts
+ * are copies, for the line that they came from is gone by then.
+ */
+struct tree_loader {
+	struct session *s;
+	struct buf id, parent, role; /* of the entry being read, where they have escapes */
+	bool is_held;
+	struct entry_in held;
+	struct buf held_id, held_parent, held_role;
+};
+/* The object that `scan` found at p, which stands at `base` in the file. */
+void tree_take_object(struct tree_loader *ld, const char *p, uint64_t base, uint64_t line,
+	const struct json_scan *scan, unsigned flags);
+void tree_add_held(struct tree_loader *ld);
+void tree_loader_release(struct tree_loader *ld);
+
 /* ---- load.c ---- */
-int tree_open(const char *path, struct session **out, struct err *err);
 int tree_step(struct session *s, unsigned budget_us, struct err *err);
+
+/* ---- open.c ---- */
+int tree_open(const char *path, struct session **out, struct err *err);
 int tree_refresh(struct session *s, enum log_change *change, struct err *err);
 const struct log_id *tree_file(const struct session *s);
 

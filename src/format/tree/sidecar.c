@@ -17,21 +17,12 @@ enum { SIDECAR_MAX = 1 << 20 };
 static const char *const sidecar_keys[] = { "title", "parentSessionId", "model", "systemPrompt" };
 enum { SIDECAR_KEYS = sizeof(sidecar_keys) / sizeof(*sidecar_keys) };
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* One JSON object and nothing else. */
 static bool scan_object(struct str text, const char *const *keys, size_t nkeys,
 	struct json_scan *scan)
 {
-	if (json_scan(text.p, text.n, keys, nkeys, scan) != JSON_OK)
-		return false;
-	for (size_t i = scan->end; i < text.n; i++)
-		if (!is_space(text.p[i]))
-			return false;
-	return true;
+	return json_scan(text.p, text.n, keys, nkeys, scan) == JSON_OK &&
+		tree_is_blank(text.p + scan->end, text.n - scan->end);
 }
 
 static struct str without_mark(const struct buf *text)

@@ -1,0 +1,55 @@
+# bash completion of bough; made by tools/make-completions.py.
+
+_bough()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' i
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-r | --root | --color | --theme) ((i++)) ;;
+		-*) ;;
+		*) command=${COMP_WORDS[i]}; break ;;
+		esac
+	done
+	case $prev in
+	--root | -r) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+	--theme) COMPREPLY=($(compgen -W 'dark light mono' -- "$cur")); return ;;
+	--message | -m) return ;;
+	--file | -F) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--role) COMPREPLY=($(compgen -W 'USER ASSISTANT SYSTEM TOOL_RESULT' -- "$cur")); return ;;
+	--sort | -s) COMPREPLY=($(compgen -W 'activity created title size' -- "$cur")); return ;;
+	--number | -n) return ;;
+	--show) COMPREPLY=($(compgen -W 'all talk prompts tools problems' -- "$cur")); return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		local options='--ascii --color --help --root -h -r'
+		case $command in
+		'') options+=' --theme --version' ;;
+		branches) options+=' --json' ;;
+		cat) options+=' --json' ;;
+		checkout) options+=' --dry-run --json' ;;
+		fork) options+=' --dry-run --edit --file --json --message --new --retry --role -F -e -m' ;;
+		help) options+=' --json' ;;
+		label) options+=' --dry-run --json' ;;
+		list) options+=' --json --sort -s' ;;
+		log) options+=' --json --number --reverse -n' ;;
+		problems) options+=' --json' ;;
+		reflog) options+=' --json' ;;
+		rename) options+=' --dry-run --json' ;;
+		repair) options+=' --dry-run --json' ;;
+		show) options+=' --json' ;;
+		trash) options+=' --dry-run --json' ;;
+		tree) options+=' --all --fold --json --show -a -f' ;;
+		verify) options+=' --json' ;;
+		esac
+		COMPREPLY=($(compgen -W "$options" -- "$cur"))
+	elif [[ -z $command ]]; then
+		COMPREPLY=($(compgen -W 'branches cat checkout fork help label list log problems reflog rename repair show trash tree verify' -- "$cur") $(compgen -f -- "$cur"))
+	elif [[ $command == help ]]; then
+		COMPREPLY=($(compgen -W 'branches cat checkout fork help label list log problems reflog rename repair show trash tree verify' -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+complete -o filenames -F _bough bough
