@@ -47,14 +47,15 @@ static size_t find_link(const char *s, size_t n, size_t from)
 		for (size_t k = 0; k < sizeof(starts) / sizeof(starts[0]); k++) {
 			size_t len = strlen(starts[k]);
 
-			if (n - i > len && memcmp(s + i, starts[k], len) == 0 && is_alnum(s[i + len]))
+			if (n - i > len && memcmp(s + i, starts[k], len) == 0 &&
+				is_alnum(s[i + len]))
 				return i;
 		}
 	}
 	return n;
 }
 
-/* Bytes of the link at s: to white space, a quote or an angle; marks that end a sentence are not of it. */
+/* Bytes of the link at s: to a space, quote or angle, without the marks that end a sentence. */
 static size_t link_len(const char *s, size_t n)
 {
 	size_t len = 0, open = 0, close = 0;
@@ -150,7 +151,7 @@ static void put_container(struct md *m, bool is_enter, cmark_node *node)
 		return;
 	}
 	md_pop_role(m);
-	if (cmark_node_get_type(node) == CMARK_NODE_LINK || cmark_node_get_type(node) == CMARK_NODE_IMAGE)
+	if (role == ROLE_LINK || cmark_node_get_type(node) == CMARK_NODE_IMAGE)
 		put_target(m, node);
 }
 

@@ -202,9 +202,9 @@ static void put_name(struct table *t, size_t i)
 	for (size_t s = 0; s < name->lines[0].nspans && cols < NAME_MAX_COLS; s++) {
 		const struct span *span = &name->spans[name->lines[0].first + s];
 		const char *text = name->text.p + span->off;
-		int used;
+		size_t fits = text_fit(text, span->n, NAME_MAX_COLS - cols, NULL, NULL);
 
-		page_text(t->m->p, span->role, text, text_fit(text, span->n, NAME_MAX_COLS - cols, &used, NULL));
+		page_text(t->m->p, span->role, text, fits);
 		cols += span->width;
 	}
 	page_puts(t->m->p, ROLE_RULE, cols > NAME_MAX_COLS ? "~: " : ": ");
@@ -232,7 +232,8 @@ static void stacked_row(struct table *t, cmark_node *row, bool has_name)
 
 static void stacked(struct table *t, int room)
 {
-	cmark_node *header = cmark_node_first_child(t->node), *cell = cmark_node_first_child(header);
+	cmark_node *header = cmark_node_first_child(t->node);
+	cmark_node *cell = cmark_node_first_child(header);
 
 	for (size_t i = 0; i < t->n; i++, cell = cell ? cmark_node_next(cell) : NULL) {
 		page_init(&t->v[i].cell, 1, false, t->m->p->ascii);
@@ -305,7 +306,8 @@ static void put_surplus(struct table *t)
 
 void md_table(struct md *m, cmark_node *node)
 {
-	struct table t = { .m = m, .node = node, .n = cmark_gfm_extensions_get_table_columns(node) };
+	struct table t = { .m = m, .node = node,
+		.n = cmark_gfm_extensions_get_table_columns(node) };
 	const uint8_t *align = cmark_gfm_extensions_get_table_alignments(node);
 	int room = md_room(m);
 

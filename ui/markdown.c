@@ -28,12 +28,17 @@ struct list {
 
 struct walk {
 	struct md m;
-	size_t rest_n[LEVELS_MAX]; /* of each open quote or item: bytes of the indent in front of it */
+	size_t rest_n[LEVELS_MAX]; /* bytes of the indent in front of each open level */
 	struct list lists[LISTS_MAX];
 	size_t nlists;
 };
 
 /* ---------------------------------------------------------------- indents */
+
+static const char *glyph(const struct md *m, const char *utf8, const char *ascii)
+{
+	return m->p->ascii ? ascii : utf8;
+}
 
 static void used_first(struct md *m)
 {
@@ -61,7 +66,7 @@ int md_room(const struct md *m)
 	return m->p->width - (first > rest ? first : rest);
 }
 
-/* Opens a level: `first` on its first line, as many spaces (or for a quote the same) on the others. */
+/* Opens a level: `first` on its first line, spaces or for a quote the same on the others. */
 static void push_level(struct walk *w, const char *first, bool is_quote)
 {
 	struct md *m = &w->m;
@@ -105,7 +110,8 @@ static bool is_tight_item(cmark_node *node)
 {
 	cmark_node *list = cmark_node_parent(node);
 
-	return cmark_node_get_type(node) == CMARK_NODE_ITEM && list && cmark_node_get_list_tight(list);
+	return cmark_node_get_type(node) == CMARK_NODE_ITEM && list &&
+	       cmark_node_get_list_tight(list);
 }
 
 /* The empty line between two blocks; the bars of quotes go through it. */
@@ -175,13 +181,14 @@ static int written_number(struct md *m, cmark_node *item)
 
 static void enter_list(struct walk *w, cmark_node *node)
 {
+	cmark_node *item = cmark_node_first_child(node);
 	struct list list = { 0 };
 
 	if (cmark_node_get_list_type(node) == CMARK_ORDERED_LIST) {
 		list.number = cmark_node_get_list_start(node);
 		list.delim = cmark_node_get_list_delim(node) == CMARK_PAREN_DELIM ? ')' : '.';
 		list.digits = 1;
-		for (cmark_node *item = cmark_node_first_child(node); item; item = cmark_node_next(item)) {
+		for (; item; item = cmark_node_next(item)) {
 			int digits = snprintf(NULL, 0, "%d", written_number(&w->m, item));
 
 			if (digits > list.digits)
@@ -195,7 +202,8 @@ static void enter_list(struct walk *w, cmark_node *node)
 
 static void enter_item(struct walk *w, cmark_node *node)
 {
-	static const char *const bullets[] = { "• ", "◦ ", "▪ " }, *const ascii[] = { "* ", "- ", "+ " };
+	static const char *const utf8[] = { "• ", "◦ ", "▪ " };
+	static const char *const ascii[] = { "* ", "- ", "+ " };
 	size_t depth = w->nlists < LISTS_MAX ? w->nlists : LISTS_MAX;
 	struct list *list = &w->lists[depth - 1];
 	bool is_task = strcmp(cmark_node_get_type_string(node), "tasklist") == 0;
@@ -206,19 +214,16 @@ static void enter_item(struct walk *w, cmark_node *node)
 		list->number = number >= 0 ? number : list->number;
 		snprintf(mark, sizeof(mark), "%*d%c ", list->digits, list->number++, list->delim);
 	} else if (!is_task) {
-		snprintf(mark, sizeof(mark), "%s", (w->m.p->ascii ? ascii : bullets)[(depth - 1) % 3]);
+		strcpy(mark, glyph(&w->m, utf8[(depth - 1) % 3], ascii[(depth - 1) % 3]));
 	}
-	if (is_task)
-		strcat(mark, cmark_gfm_extensions_get_tasklist_item_checked(node) ? "[x] " : "[ ] ");
+	if (is_task && cmark_gfm_extensions_get_tasklist_item_checked(node))
+		strcat(mark, "[x] ");
+	else if (is_task)
+		strcat(mark, "[ ] ");
 	push_level(w, mark, false);
 }
 
 /* ---------------------------------------------------------------- blocks */
-
-static const char *glyph(const struct md *m, const char *utf8, const char *ascii)
-{
-	return m->p->ascii ? ascii : utf8;
-}
 
 static void heading(struct md *m, cmark_node *node)
 {
@@ -424,5 +429,6 @@ void page_markdown(struct page *p, const char *s, size_t n)
 	buf_release(&w.m.rest);
 	free(w.m.line_off);
 	if (len < n)
-		as_it_is(p, "[from here on as plain text: over 512 KB of Markdown]", s + len, n - len);
+		as_it_is(p, "[from here on as plain text: over 512 KB of Markdown]", s + len,
+			n - len);
 }

@@ -24,7 +24,8 @@ struct code {
 
 static bool is_word_start(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       (unsigned char)c >= 0x80;
 }
 
 static bool is_digit(char c)
@@ -136,7 +137,8 @@ static bool take_string(struct code *c)
 		if (len < 3 || near.s[near.i + len - 1] != '\'')
 			return false;
 		/* 'a, 'b are two lifetimes; what stands in quotes is one letter or an escape. */
-		if (len > 3 && near.s[near.i + 1] != '\\' && (unsigned char)near.s[near.i + 1] < 0x80)
+		if (len > 3 && near.s[near.i + 1] != '\\' &&
+			(unsigned char)near.s[near.i + 1] < 0x80)
 			return false;
 	}
 	take(c, ROLE_CODE_STRING, to_quote(c));

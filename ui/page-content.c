@@ -102,7 +102,8 @@ static void plain(struct page *p, const struct part *part)
 	} else if (text.n)
 		page_line(p, ROLE_NORMAL, "", text.p, text.n);
 	if (codes) {
-		snprintf(line, sizeof(line), "(%zu colour code%s hidden)", codes, codes == 1 ? "" : "s");
+		snprintf(line, sizeof(line), "(%zu colour code%s hidden)", codes,
+			codes == 1 ? "" : "s");
 		page_line(p, ROLE_DIM, "", line, strlen(line));
 	}
 	buf_release(&stripped);
@@ -170,8 +171,8 @@ static void call_part(struct page *p, const struct part *part)
 
 static void result_part(struct page *p, const struct part *part)
 {
-	title(p, part->failed ? ROLE_DAMAGE : ROLE_TOOL, part->failed ? "failed" : "result", part->name,
-		part->ref);
+	title(p, part->failed ? ROLE_DAMAGE : ROLE_TOOL, part->failed ? "failed" : "result",
+		part->name, part->ref);
 	plain(p, part);
 }
 
@@ -227,7 +228,8 @@ static int key_cols(const struct page *p, const struct content *c)
 	int cols = 0, most = p->width / 2 - 2;
 
 	for (size_t i = 0; i < c->n; i++) {
-		int width = c->v[i].kind == PART_META ? page_columns(c->v[i].name.p, c->v[i].name.n) : 0;
+		const struct part *part = &c->v[i];
+		int width = part->kind == PART_META ? page_columns(part->name.p, part->name.n) : 0;
 
 		if (width > cols)
 			cols = width;

@@ -14,7 +14,16 @@
 
 enum { INDENT = 2, INDENT_MAX = 40 };
 
-enum token_kind { TOK_OPEN, TOK_CLOSE, TOK_COMMA, TOK_COLON, TOK_STRING, TOK_NUMBER, TOK_WORD, TOK_OTHER };
+enum token_kind {
+	TOK_OPEN,
+	TOK_CLOSE,
+	TOK_COMMA,
+	TOK_COLON,
+	TOK_STRING, /* from here on: values */
+	TOK_NUMBER,
+	TOK_WORD,
+	TOK_OTHER
+};
 
 struct token {
 	enum token_kind kind;

@@ -100,24 +100,33 @@ static const char *const sql_words[] = {
 
 static const struct lang langs[] = {
 	{ .names = " c h cpp c++ cc cxx hpp hh objc cuda ", .flags = LANG_PREPROC,
-	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'", WORDS(c_words) },
+	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'",
+	  WORDS(c_words) },
 	{ .names = " python py python3 pyi ", .flags = LANG_TRIPLE,
-	  .line_comment = { "#" }, .quotes = "\"'", WORDS(python_words) },
+	  .line_comment = { "#" }, .quotes = "\"'",
+	  WORDS(python_words) },
 	{ .names = " javascript js jsx mjs cjs node typescript ts tsx ", .flags = LANG_BACKTICK,
-	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'", WORDS(js_words) },
+	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'",
+	  WORDS(js_words) },
 	{ .names = " go golang ", .flags = LANG_BACKTICK,
-	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'", WORDS(go_words) },
+	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'",
+	  WORDS(go_words) },
 	{ .names = " rust rs ", .flags = LANG_CHAR,
-	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'", WORDS(rust_words) },
+	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'",
+	  WORDS(rust_words) },
 	{ .names = " java kotlin kt scala cs csharp ", .flags = LANG_TRIPLE,
-	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'", WORDS(java_words) },
+	  .line_comment = { "//" }, .open = "/*", .close = "*/", .quotes = "\"'",
+	  WORDS(java_words) },
 	{ .names = " sh bash shell zsh ksh console shell-session dockerfile make makefile ",
 	  .flags = LANG_HASH_WORD | LANG_DOLLAR,
-	  .line_comment = { "#" }, .quotes = "\"'", WORDS(sh_words) },
+	  .line_comment = { "#" }, .quotes = "\"'",
+	  WORDS(sh_words) },
 	{ .names = " yaml yml toml ini conf properties ", .flags = LANG_HASH_WORD | LANG_KEYS,
-	  .line_comment = { "#", ";" }, .quotes = "\"'", WORDS(yaml_words) },
+	  .line_comment = { "#", ";" }, .quotes = "\"'",
+	  WORDS(yaml_words) },
 	{ .names = " sql postgres postgresql mysql sqlite ", .flags = LANG_NOCASE,
-	  .line_comment = { "--" }, .open = "/*", .close = "*/", .quotes = "\"'", WORDS(sql_words) },
+	  .line_comment = { "--" }, .open = "/*", .close = "*/", .quotes = "\"'",
+	  WORDS(sql_words) },
 	{ .names = " json jsonc json5 jsonl ndjson ", .kind = LANG_JSON },
 	{ .names = " diff patch udiff ", .kind = LANG_DIFF },
 	{ .names = " html xml svg xhtml htm vue xsl xslt plist ", .kind = LANG_MARKUP },
@@ -156,7 +165,8 @@ bool lang_is_keyword(const struct lang *lang, const char *s, size_t n)
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		const char *word = lang->words[mid];
-		int order = lang->flags & LANG_NOCASE ? strncasecmp(s, word, n) : strncmp(s, word, n);
+		int order = lang->flags & LANG_NOCASE ? strncasecmp(s, word, n)
+						      : strncmp(s, word, n);
 
 		if (!order && word[n] == '\0')
 			return true;

@@ -273,7 +273,7 @@ static bool is_closing(const char *s, size_t n)
 	return n == 3 && memmem(wide, sizeof(wide) - 1, s, 3) != NULL;
 }
 
-/* At most TAB_COLS at a time. Those behind the end of a line are dropped: a new one begins with a word. */
+/* At most TAB_COLS. Those behind the end of a line are dropped: a new one begins with a word. */
 static void put_spaces(struct page *p, enum role role, size_t n)
 {
 	static const char spaces[TAB_COLS + 1] = "        ";
@@ -325,7 +325,7 @@ static void put_word(struct page *p, enum role role, const char *s, size_t n)
 	p->tab_col += n;
 }
 
-/* A CR at the end of a piece of text is kept back: with the newline of the next piece it is nothing. */
+/* A CR at the end of a piece is kept back: with the newline of the next one it is nothing. */
 static void put_held_cr(struct page *p)
 {
 	if (p->holds_cr)

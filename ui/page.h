@@ -92,7 +92,7 @@ void page_clear(struct page *p); /* keeps the memory and the settings */
 void page_begin_par(struct page *p, const char *first, const char *rest, enum role role);
 /* The same for code: what is wrapped goes in two columns more than its line did. */
 void page_begin_code(struct page *p, const char *first, const char *rest, enum role role);
-/* Hostile bytes in; newlines end the line but stay in the paragraph; one at the end adds no line. */
+/* Hostile bytes in. Newlines end the line, not the paragraph; one at the end adds no line. */
 void page_text(struct page *p, enum role role, const char *s, size_t n);
 void page_puts(struct page *p, enum role role, const char *s);
 /* A span of another page, as it is, without wrapping: for what is laid out already. */
@@ -116,7 +116,7 @@ int page_indent_width(const struct page *p, const char *indent); /* as page_begi
 void page_content(struct page *p, const struct content *c);
 /* Nothing is left out: what Markdown would swallow (definitions, surplus cells, HTML) is shown. */
 void page_markdown(struct page *p, const char *s, size_t n);
-/* Code with a language's name as in a fence ("c", "python", "diff", "json", "sh" ...; "" unknown). */
+/* Code with a language's name as in a fence ("c", "diff", "json", "sh" ...; "" unknown). */
 void page_code(struct page *p, struct str lang, const char *s, size_t n, const char *indent);
 /* The body of page_code, into a paragraph that page_begin_code began. */
 void page_code_text(struct page *p, struct str lang, const char *s, size_t n);

@@ -36,7 +36,10 @@ static void draw_content(struct page *p, struct str text)
 		part->text = (struct str){ text.p, len };
 		part->name = (struct str){ text.p, len > 9 ? 9 : len };
 		part->ref = (struct str){ text.p, len / 2 };
-		part->kind = len ? (enum part_kind)((unsigned char)text.p[len - 1] % (PART_NOTE + 1)) : PART_TEXT;
+		part->kind = PART_TEXT;
+		if (len)
+			part->kind =
+				(enum part_kind)((unsigned char)text.p[len - 1] % (PART_NOTE + 1));
 		part->failed = len % 2;
 		part->more = len % 3 == 0;
 		part->whole = len % 5 * 100;

@@ -10,13 +10,31 @@
 #include "base/xalloc.h"
 
 static const char letters[ROLE_COUNT][3] = {
-	[ROLE_STRONG] = "st", [ROLE_DIM] = "di", [ROLE_ID] = "id", [ROLE_EVENT] = "ev",
-	[ROLE_TOOL] = "to", [ROLE_DAMAGE] = "da", [ROLE_CONTROL] = "ct", [ROLE_HEADING] = "he",
-	[ROLE_EMPH] = "em", [ROLE_STRIKE] = "sk", [ROLE_QUOTE] = "qu", [ROLE_LINK] = "li",
-	[ROLE_RULE] = "ru", [ROLE_CODE] = "co", [ROLE_CODE_KEYWORD] = "kw", [ROLE_CODE_STRING] = "cs",
-	[ROLE_CODE_COMMENT] = "cc", [ROLE_CODE_NUMBER] = "cn", [ROLE_DIFF_ADD] = "+a",
-	[ROLE_DIFF_DEL] = "-d", [ROLE_DIFF_HUNK] = "@h", [ROLE_DIFF_FILE] = "ff",
-	[ROLE_JSON_KEY] = "jk", [ROLE_JSON_STRING] = "js", [ROLE_JSON_NUMBER] = "jn",
+	[ROLE_STRONG] = "st",
+	[ROLE_DIM] = "di",
+	[ROLE_ID] = "id",
+	[ROLE_EVENT] = "ev",
+	[ROLE_TOOL] = "to",
+	[ROLE_DAMAGE] = "da",
+	[ROLE_CONTROL] = "ct",
+	[ROLE_HEADING] = "he",
+	[ROLE_EMPH] = "em",
+	[ROLE_STRIKE] = "sk",
+	[ROLE_QUOTE] = "qu",
+	[ROLE_LINK] = "li",
+	[ROLE_RULE] = "ru",
+	[ROLE_CODE] = "co",
+	[ROLE_CODE_KEYWORD] = "kw",
+	[ROLE_CODE_STRING] = "cs",
+	[ROLE_CODE_COMMENT] = "cc",
+	[ROLE_CODE_NUMBER] = "cn",
+	[ROLE_DIFF_ADD] = "+a",
+	[ROLE_DIFF_DEL] = "-d",
+	[ROLE_DIFF_HUNK] = "@h",
+	[ROLE_DIFF_FILE] = "ff",
+	[ROLE_JSON_KEY] = "jk",
+	[ROLE_JSON_STRING] = "js",
+	[ROLE_JSON_NUMBER] = "jn",
 };
 
 void page_dump(const struct page *p, struct buf *out)

@@ -58,13 +58,16 @@ static void test_c(void **state)
 		"{kw #include}{co  }{cs <a.h>}\n"
 		"{kw int}{co  f(}{kw void}{co ) { }{kw return}{co  }{cn 0x1F}{co ; } }{cc // end}\n");
 	assert_string_equal(code("C++", "a /* b\nc */ d"), "{co a }{cc /* b}\n{cc c */}{co  d}\n");
-	assert_string_equal(code("h", "s = \"a\\\"b\" + 'c';"), "{co s = }{cs \"a\\\"b\"}{co  + }{cs 'c'}{co ;}\n");
+	assert_string_equal(code("h", "s = \"a\\\"b\" + 'c';"),
+		"{co s = }{cs \"a\\\"b\"}{co  + }{cs 'c'}{co ;}\n");
 	assert_string_equal(code("c", "x = \"open\nint"), "{co x = }{cs \"open}\n{kw int}\n");
 	assert_string_equal(code("c", "\"a\\\nint"), "{cs \"a\\}\n{kw int}\n");
 	assert_string_equal(code("c", "/* open"), "{cc /* open}\n");
-	assert_string_equal(code("c", "  # define X 1.5e-3f"), "{co   }{kw # define}{co  X }{cn 1.5e-3f}\n");
+	assert_string_equal(
+		code("c", "  # define X 1.5e-3f"), "{co   }{kw # define}{co  X }{cn 1.5e-3f}\n");
 	assert_string_equal(code("c", "internal int3 a1"), "{co internal int3 a1}\n");
-	assert_string_equal(code("c", "#include <open\nx"), "{kw #include}{co  }{cs <open}\n{co x}\n");
+	assert_string_equal(
+		code("c", "#include <open\nx"), "{kw #include}{co  }{cs <open}\n{co x}\n");
 }
 
 static void test_python(void **state)
@@ -102,8 +105,10 @@ static void test_sh(void **state)
 
 static void test_yaml_toml(void **state)
 {
-	assert_string_equal(code("yaml", "# top\n- name: \"x\"\n  on-push.a: true\n  url: http://a#b"),
-		"{cc # top}\n{co - }{jk name}{co : }{cs \"x\"}\n{co   }{jk on-push.a}{co : }{kw true}\n"
+	assert_string_equal(
+		code("yaml", "# top\n- name: \"x\"\n  on-push.a: true\n  url: http://a#b"),
+		"{cc # top}\n{co - }{jk name}{co : }{cs \"x\"}\n"
+		"{co   }{jk on-push.a}{co : }{kw true}\n"
 		"{co   }{jk url}{co : http://a#b}\n");
 	assert_string_equal(code("toml", "[a]\nkey = 12"), "{co [a]}\n{jk key}{co  = }{cn 12}\n");
 }
@@ -139,7 +144,7 @@ static void test_table(void **state)
 		for (size_t k = 1; k < v[i].nwords; k++) {
 			bool nocase = v[i].flags & LANG_NOCASE;
 			int order = nocase ? strcasecmp(v[i].words[k - 1], v[i].words[k])
-				: strcmp(v[i].words[k - 1], v[i].words[k]);
+					   : strcmp(v[i].words[k - 1], v[i].words[k]);
 
 			assert_true(order < 0);
 		}
@@ -154,7 +159,8 @@ static void test_table(void **state)
 static void test_hang(void **state)
 {
 	assert_string_equal(code_at(20, "", "\tif (something) call();\nx", 25),
-		"{co         if}\\\n          {co (something}\\\n          {co ) call();}\n{co x}\n");
+		"{co         if}\\\n          {co (something}\\\n"
+		"          {co ) call();}\n{co x}\n");
 	assert_string_equal(code_at(12, "", "  abcdefghijklmnopqrst", 22),
 		"{co   abcdefghij}\\\n    {co klmnopqr}\\\n    {co st}\n");
 }
@@ -196,9 +202,10 @@ static void test_diff_strict(void **state)
 
 static void test_is_diff(void **state)
 {
-	static const char *const yes[] = { "text\n--- a\n+++ b\n", "@@ -0,0 +1 @@\n+x", "*** Begin Patch\n",
-		"commit 1\n\ndiff --git a/a b/a" };
-	static const char *const no[] = { "", "- a\n+ b\n", "--- a\nx\n+++ b\n", "@@ here", "a @@ -1 +1 @@" };
+	static const char *const yes[] = { "text\n--- a\n+++ b\n", "@@ -0,0 +1 @@\n+x",
+		"*** Begin Patch\n", "commit 1\n\ndiff --git a/a b/a" };
+	static const char *const no[] = { "", "- a\n+ b\n", "--- a\nx\n+++ b\n", "@@ here",
+		"a @@ -1 +1 @@" };
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
 		assert_true(text_is_diff(yes[i], strlen(yes[i])));
@@ -210,7 +217,8 @@ static void test_is_diff(void **state)
 
 static void test_json_colours(void **state)
 {
-	assert_string_equal(code("json", "{ \"a\" : [1, -2.5e3],\n  \"b\":\"x\\\"y\", \"c\": null }"),
+	assert_string_equal(
+		code("json", "{ \"a\" : [1, -2.5e3],\n  \"b\":\"x\\\"y\", \"c\": null }"),
 		"{co { }{jk \"a\"}{co  : [}{jn 1}{co , }{jn -2.5e3}{co ],}\n"
 		"{co   }{jk \"b\"}{co :}{js \"x\\\"y\"}{co , }{jk \"c\"}{co : }{kw null}{co  }}\n");
 }
@@ -218,7 +226,8 @@ static void test_json_colours(void **state)
 static void test_json_indent(void **state)
 {
 	assert_string_equal(json("{\"a\":1,\"b\":[true,{}],\"c\":[ ]}"),
-		"{co {}\n{co   }{jk \"a\"}{co : }{jn 1}{co ,}\n{co   }{jk \"b\"}{co : [}\n{co     }{kw true}{co ,}\n"
+		"{co {}\n{co   }{jk \"a\"}{co : }{jn 1}{co ,}\n"
+		"{co   }{jk \"b\"}{co : [}\n{co     }{kw true}{co ,}\n"
 		"{co     {}}\n{co   ],}\n{co   }{jk \"c\"}{co : []}\n{co }}\n");
 	assert_string_equal(json("\"x\""), "{js \"x\"}\n");
 	assert_string_equal(json("{}{}"), "{co {}}\n{co {}}\n");
@@ -228,7 +237,8 @@ static void test_json_indent(void **state)
 static void test_json_strings(void **state)
 {
 	assert_string_equal(json("{\"k\\n\":\"a\\nb\\n\"}"),
-		"{co {}\n{co   }{jk \"k\\n\"}{co : }{js \"a}{di \\n}\n{co     }{js b}{di \\n}{js \"}\n{co }}\n");
+		"{co {}\n{co   }{jk \"k\\n\"}{co : }{js \"a}{di \\n}\n"
+		"{co     }{js b}{di \\n}{js \"}\n{co }}\n");
 	assert_string_equal(json("\"caf\\u00e9 \\ud83d\\ude00 \\u202e \\ud800 \\u0041 \\u00\""),
 		"{js \"café 😀 \\u202e \\ud800 \\u0041 \\u00\"}\n");
 	assert_string_equal(json("\"\\ud83d\\ude0"), "{js \"\\ud83d\\ude0}\n");
@@ -238,10 +248,13 @@ static void test_json_strings(void **state)
 static void test_json_broken(void **state)
 {
 	assert_string_equal(json("{\"a\": [1, \"cut he"),
-		"{co {}\n{co   }{jk \"a\"}{co : [}\n{co     }{jn 1}{co ,}\n{co     }{js \"cut he}\n");
-	assert_string_equal(json("}] hello 'w' {x"), "{co }}\n{co ]}\n{co hello 'w' {}\n{co   x}\n");
+		"{co {}\n{co   }{jk \"a\"}{co : [}\n"
+		"{co     }{jn 1}{co ,}\n{co     }{js \"cut he}\n");
+	assert_string_equal(
+		json("}] hello 'w' {x"), "{co }}\n{co ]}\n{co hello 'w' {}\n{co   x}\n");
 	assert_string_equal(json("\"a\\"), "{js \"a\\}\n");
-	assert_string_equal(json("[1 2,,]"), "{co [}\n{co   }{jn 1}{co  }{jn 2}{co ,}\n{co   ,}\n{co ]}\n");
+	assert_string_equal(
+		json("[1 2,,]"), "{co [}\n{co   }{jn 1}{co  }{jn 2}{co ,}\n{co   ,}\n{co ]}\n");
 }
 
 /* ---------------------------------------------------------------- nothing is lost */
@@ -257,14 +270,16 @@ static uint64_t next_random(uint64_t *seed)
 /* Pieces that open and close what tokenizers know, and hostile bytes, in random order. */
 static size_t random_text(uint64_t *seed, char *s, size_t size)
 {
-	static const char *const pieces[] = { "\"", "'", "`", "/*", "*/", "//", "#", "<!--", "-->", "<a ",
-		">", "\\", "\n", " ", "\t", "{", "}", "[", "]", ":", ",", "0x", "1e-", "int", "\\n", "\\u00e9",
-		"@@ -1,2 +3 @@", "+", "-", "--- a\n", "$x", "${", "\"\"\"", "é", "漢", "e\xCC\x81", "\xF0\x9F\x98\x80",
-		"\xFF", "\x1B[31m", "\xE2\x80\xAE", "\r\n", "word", "  ", "\xCC\x81" };
+	static const char *const pieces[] = { "\"", "'", "`", "/*", "*/", "//", "#", "<!--", "-->",
+		"<a ", ">", "\\", "\n", " ", "\t", "{", "}", "[", "]", ":", ",", "0x", "1e-", "int",
+		"\\n", "\\u00e9", "@@ -1,2 +3 @@", "+", "-", "--- a\n", "$x", "${", "\"\"\"", "é",
+		"漢", "e\xCC\x81", "\xF0\x9F\x98\x80", "\xFF", "\x1B[31m", "\xE2\x80\xAE", "\r\n",
+		"word", "  ", "\xCC\x81" };
 	size_t n = 0;
 
 	while (n + 16 < size) {
-		const char *piece = pieces[next_random(seed) % (sizeof(pieces) / sizeof(pieces[0]))];
+		const char *piece =
+			pieces[next_random(seed) % (sizeof(pieces) / sizeof(pieces[0]))];
 
 		memcpy(s + n, piece, strlen(piece));
 		n += strlen(piece);
@@ -295,8 +310,8 @@ static void drop_marks(char *s, size_t n)
 
 static void test_random(void **state)
 {
-	static const char *const langs[] = { "c", "python", "js", "go", "rust", "java", "sh", "yaml", "sql",
-		"html", "diff", "json", "" };
+	static const char *const langs[] = { "c", "python", "js", "go", "rust", "java", "sh",
+		"yaml", "sql", "html", "diff", "json", "" };
 	uint64_t seed = 20240607;
 	struct buf want = { 0 }, got = { 0 };
 	char text[400];
@@ -340,13 +355,14 @@ static void test_random(void **state)
 /* What never ends must not cost more than what does. */
 static void test_no_end(void **state)
 {
-	static const char *const units[] = { "/*", "\"", "'", "`", "<", "<a ", "<!-", "\"\"\"", "[", "{\"", "\\",
-		"#", "0", "$", "${", "-", "@@ -1 +1 @@\n" };
+	static const char *const units[] = { "/*", "\"", "'", "`", "<", "<a ", "<!-", "\"\"\"", "[",
+		"{\"", "\\", "#", "0", "$", "${", "-", "@@ -1 +1 @@\n" };
 	size_t size = 200000;
 	char *s = malloc(size);
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		static const char *const langs[] = { "c", "python", "js", "rust", "html", "diff", "json", "sh" };
+		static const char *const langs[] = { "c", "python", "js", "rust", "html", "diff",
+			"json", "sh" };
 		size_t len = strlen(units[i]), n = 0;
 
 		for (; n + len <= size; n += len)

@@ -44,7 +44,8 @@ static void test_widths(void **state)
 	assert_string_equal(hex(76, 43008, line, 9),
 		"0000a800  7b 22 69 64 22 3a 22 66   {\"id\":\"f\n"
 		"0000a808  66                        f\n");
-	assert_string_equal(hex(30, 0, line, 5), "00000000  7b 22 69 64   {\"id\n00000004  22            \"\n");
+	assert_string_equal(
+		hex(30, 0, line, 5), "00000000  7b 22 69 64   {\"id\n00000004  22            \"\n");
 	assert_string_equal(hex(20, 0, line, 3), "00000000  7b 22   {\"\n00000002  69      i\n");
 	assert_string_equal(hex(1, 0, line, 1), "0\n0\n0\n0\n0\n0\n0\n0\n7\nb\n{\n");
 }

@@ -1,4 +1,4 @@
-/* Markdown pages: each construct as a dump, tables by width, what must not vanish, what must not hurt. */
+/* Markdown pages: dumps by construct and width, what must not vanish, what must not hurt. */
 #include "config.h"
 
 #include <locale.h>
@@ -53,8 +53,8 @@ static void test_headings(void **state)
 
 static void test_inlines(void **state)
 {
-	assert_string_equal(md("*a* __b__ ~~c~~ `d  e` ***f***"),
-		"{em a} {st b} {sk c} {co d  e} {st f}\n");
+	assert_string_equal(
+		md("*a* __b__ ~~c~~ `d  e` ***f***"), "{em a} {st b} {sk c} {co d  e} {st f}\n");
 	assert_string_equal(md("a <b>c</b> &amp; \\*d"), "a {di <b>}c{di </b>} & *d\n");
 	assert_string_equal(md("line\nline  \nline"), "line\nline\nline\n");
 }
@@ -72,15 +72,18 @@ static void test_links(void **state)
 
 static void test_lists(void **state)
 {
-	assert_string_equal(md("- a\n  - b\n    - c\n- d\n"), "{ru • }a\n{ru   ◦ }b\n{ru     ▪ }c\n{ru • }d\n");
-	assert_string_equal(md("9. a\n10. b\n\n    c\n"), "{ru  9. }a\n\n{ru 10. }b\n\n{ru     }c\n");
+	assert_string_equal(
+		md("- a\n  - b\n    - c\n- d\n"), "{ru • }a\n{ru   ◦ }b\n{ru     ▪ }c\n{ru • }d\n");
+	assert_string_equal(
+		md("9. a\n10. b\n\n    c\n"), "{ru  9. }a\n\n{ru 10. }b\n\n{ru     }c\n");
 	/* Numbers as they were written, not as they would be counted. */
 	assert_string_equal(md("1) a\n7) b\n1) c\n"), "{ru 1) }a\n{ru 7) }b\n{ru 1) }c\n");
 	assert_string_equal(md("- [x] a\n- [ ] b\n"), "{ru [x] }a\n{ru [ ] }b\n");
 	assert_string_equal(md("-\n- a\n- - b\n"), "{ru • }\n{ru • }a\n{ru • ◦ }b\n");
 	assert_string_equal(md("- ```\n  x\n  ```\n"), "{ru • ▏ }{co x}\n");
 	assert_string_equal(narrow(12, "1. one two three\n"), "{ru 1. }one two\\\n{ru    }three\n");
-	assert_string_equal(narrow(40, "* a\n  * b\n    * c\n"), "{ru * }a\n{ru   - }b\n{ru     + }c\n");
+	assert_string_equal(
+		narrow(40, "* a\n  * b\n    * c\n"), "{ru * }a\n{ru   - }b\n{ru     + }c\n");
 }
 
 static void test_quotes(void **state)
@@ -137,8 +140,10 @@ static void test_table_narrow(void **state)
 static void test_table_stacked(void **state)
 {
 	assert_string_equal(narrow(10, table),
-		"{st name}{ru : }a\n{st size}{ru : }12\n{st what it}\\\n{em is}{ru :}\\\nnothing\n{ru ---}\n"
-		"{st name}{ru : }{co long}\\\n{co one}\n{st size}{ru : }1204\n{st what it}\\\n{em is}{ru : }the\\\ncap is\\\nreached\n");
+		"{st name}{ru : }a\n{st size}{ru : }12\n"
+		"{st what it}\\\n{em is}{ru :}\\\nnothing\n{ru ---}\n"
+		"{st name}{ru : }{co long}\\\n{co one}\n{st size}{ru : }1204\n"
+		"{st what it}\\\n{em is}{ru : }the\\\ncap is\\\nreached\n");
 	assert_string_equal(narrow(1, "|a|b|\n|-|-|\n|1||\n|2|3|\n"),
 		"{st a}\\\n{ru :}\\\n1\n{ru -}\n{st a}\\\n{ru :}\\\n2\n{st b}\\\n{ru :}\\\n3\n");
 	assert_string_equal(narrow(3, "|a|b|\n|-|-|\n"), "{st a}\n{st b}\n");
@@ -149,11 +154,13 @@ static void test_table_places(void **state)
 	assert_string_equal(narrow(40, "- x\n\n  |a|b|\n  |-|-|\n  |1|\n"),
 		"{ru * }x\n\n{ru   }{st a}{ru  | }{st b}\n{ru   }{ru --+--}\n{ru   }1{ru  | }\n");
 	assert_string_equal(narrow(40, "> |漢字|b|\n> |-|-|\n> |1|e\xCC\x81|\n"),
-		"{ru > }{st 漢字}{ru  | }{st b}\n{ru > }{ru -----+--}\n{ru > }{qu 1}   {ru  | }{qu e\xCC\x81}\n");
+		"{ru > }{st 漢字}{ru  | }{st b}\n{ru > }{ru -----+--}\n"
+		"{ru > }{qu 1}   {ru  | }{qu e\xCC\x81}\n");
 	/* One very wide cluster: no column can be narrower, so there are none. */
 	assert_string_equal(narrow(12, "|👩‍👩‍👧‍👦|b|\n|-|-|\n|1|2|\n"),
 		"{st 👩‍👩‍👧‍👦}{ru  | }{st b}\n{ru ---------+--}\n1       {ru  | }2\n");
-	assert_non_null(strstr(narrow(9, "|👩‍👩‍👧‍👦|b|\n|-|-|\n|1|2|\n"), "{st b}{ru : }2"));
+	assert_non_null(strstr(
+		narrow(9, "|👩‍👩‍👧‍👦|b|\n|-|-|\n|1|2|\n"), "{st b}{ru : }2"));
 }
 
 static void test_no_wrap(void **state)
@@ -183,13 +190,16 @@ static void test_surplus(void **state)
 		"{st a}{ru  | }{st b}\n{ru --+--}\n1{ru  | }2\n1{ru  | }2\n5{ru  | }6\n1{ru  | }2\n"
 		"{di [row 2 goes on: }3 |4{di ]}\n{di [row 3 goes on: }7{di ]}\n");
 	assert_string_equal(narrow(40, "> |a|\n> |-|\n> |1\\|2|3|\n"),
-		"{ru > }{st a}\n{ru > }{ru ---}\n{ru > }{qu 1|2}\n{ru > }{di [row 1 goes on: }3{di ]}\n");
+		"{ru > }{st a}\n{ru > }{ru ---}\n{ru > }{qu 1|2}\n"
+		"{ru > }{di [row 1 goes on: }3{di ]}\n");
 }
 
 static void test_bytes(void **state)
 {
-	assert_string_equal(draw(40, true, false, "a\0b\x1B[1m", 7), "a\xEF\xBF\xBD""b{ct ^[}[1m\n");
-	assert_string_equal(md("a\xFF*b*\xC2\r\nc\r\n"), "a{ct \xEF\xBF\xBD}{em b}{ct \xEF\xBF\xBD}\nc\n");
+	assert_string_equal(draw(40, true, false, "a\0b\x1B[1m", 7), "a\xEF\xBF\xBD"
+								     "b{ct ^[}[1m\n");
+	assert_string_equal(
+		md("a\xFF*b*\xC2\r\nc\r\n"), "a{ct \xEF\xBF\xBD}{em b}{ct \xEF\xBF\xBD}\nc\n");
 	assert_string_equal(md("&#x202e;x"), "{ct <202E>}x\n");
 	assert_string_equal(md("`\x1B]0;x\a`"), "{ct ^[}{co ]0;x}{ct ^G}\n");
 	assert_string_equal(draw(40, true, false, "", 0), "");
@@ -284,7 +294,8 @@ static void test_limit(void **state)
 {
 	size_t n;
 	char *s = repeat("*abc*\n", 600000, &n);
-	const char *text = draw(80, true, false, s, n), *note = strstr(text, "over 512 KB of Markdown");
+	const char *text = draw(80, true, false, s, n),
+		   *note = strstr(text, "over 512 KB of Markdown");
 
 	assert_non_null(note);
 	assert_non_null(strstr(text, "{em abc}"));
@@ -295,9 +306,10 @@ static void test_limit(void **state)
 
 static void test_units(void **state)
 {
-	static const char *const units[] = { ">", "> ", "- ", "* x", "1. ", "[", "![", "[a](", "[]", "*a", "*a_b ",
-		"a~", "`", "`a``", "<", "<a ", "<!--", "&", "\\", "www.a", "http://a)", "))", "a@", "ftp://a.b<",
-		"|", "|-|\n", "a|b\n-|-\n", "[a]: b\n", "[a\n", "\n", "-\n", ">\n", "```\n", "#", "\t", "(", "\"" };
+	static const char *const units[] = { ">", "> ", "- ", "* x", "1. ", "[", "![", "[a](", "[]",
+		"*a", "*a_b ", "a~", "`", "`a``", "<", "<a ", "<!--", "&", "\\", "www.a",
+		"http://a)", "))", "a@", "ftp://a.b<", "|", "|-|\n", "a|b\n-|-\n", "[a]: b\n",
+		"[a\n", "\n", "-\n", ">\n", "```\n", "#", "\t", "(", "\"" };
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		size_t n;
@@ -318,10 +330,11 @@ static uint64_t next_random(uint64_t *seed)
 
 static void test_random(void **state)
 {
-	static const char *const pieces[] = { "# ", "- ", "1. ", "> ", "    ", "  ", "\n", "\n", "\n\n", "*", "**",
-		"~~", "`", "```\n", "```c\n", "|", "|-|-|\n", "| a | b |\n", "[", "](", ")", "]:", "<b>", "<!-- ",
-		"---\n", "===\n", "word ", "longer text ", "漢字", "e\xCC\x81", "\xFF", "\x1B[1m", "\xE2\x80\xAE", "\t",
-		"[ ] ", "[x] ", "http://a.b/", "&#8203;", "\r\n", "👩‍👩‍👧‍👦", "\\" };
+	static const char *const pieces[] = { "# ", "- ", "1. ", "> ", "    ", "  ", "\n", "\n",
+		"\n\n", "*", "**", "~~", "`", "```\n", "```c\n", "|", "|-|-|\n", "| a | b |\n", "[",
+		"](", ")", "]:", "<b>", "<!-- ", "---\n", "===\n", "word ", "longer text ", "漢字",
+		"e\xCC\x81", "\xFF", "\x1B[1m", "\xE2\x80\xAE", "\t", "[ ] ", "[x] ", "http://a.b/",
+		"&#8203;", "\r\n", "👩‍👩‍👧‍👦", "\\" };
 	uint64_t seed = 4711;
 	char s[1000];
 
@@ -329,7 +342,8 @@ static void test_random(void **state)
 		size_t n = 0;
 
 		while (n + 32 < sizeof(s) && next_random(&seed) % 120) {
-			const char *piece = pieces[next_random(&seed) % (sizeof(pieces) / sizeof(pieces[0]))];
+			const char *piece =
+				pieces[next_random(&seed) % (sizeof(pieces) / sizeof(pieces[0]))];
 
 			memcpy(s + n, piece, strlen(piece));
 			n += strlen(piece);
@@ -341,9 +355,9 @@ static void test_random(void **state)
 /* Every word of a text is on the page, whatever marks stand around it. */
 static void test_words_stay(void **state)
 {
-	static const char *const marks[] = { " ", "\n", "\n\n", " *", "* ", "\n- ", "\n> ", "\n# ", " [", "](u) ",
-		"\n\n    ", "\n```\n", " `", "` ", " | ", "\n|-|-|\n", "\n1. ", " <b> ", "\n[d]: ", "\n\n[e]: ", "~~",
-		"\n| ", " |\n" };
+	static const char *const marks[] = { " ", "\n", "\n\n", " *", "* ", "\n- ", "\n> ", "\n# ",
+		" [", "](u) ", "\n\n    ", "\n```\n", " `", "` ", " | ", "\n|-|-|\n", "\n1. ",
+		" <b> ", "\n[d]: ", "\n\n[e]: ", "~~", "\n| ", " |\n" };
 	uint64_t seed = 99;
 	struct buf b = { 0 };
 
@@ -354,7 +368,8 @@ static void test_words_stay(void **state)
 		buf_clear(&b);
 		for (int i = 0; i < words; i++) {
 			buf_printf(&b, "w%dq", i);
-			buf_adds(&b, marks[next_random(&seed) % (sizeof(marks) / sizeof(marks[0]))]);
+			buf_adds(
+				&b, marks[next_random(&seed) % (sizeof(marks) / sizeof(marks[0]))]);
 		}
 		at = draw(60, true, false, b.p, b.n);
 		for (int i = 0; i < words; i++) {

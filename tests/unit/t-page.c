@@ -92,10 +92,12 @@ static void test_pieces(void **state)
 
 static void test_indents(void **state)
 {
-	assert_string_equal(par(10, "* ", "  ", "one two three four", 18), "* one two\\\n  three\\\n  four\n");
+	assert_string_equal(
+		par(10, "* ", "  ", "one two three four", 18), "* one two\\\n  three\\\n  four\n");
 	assert_string_equal(par(10, "", "    ", "abcdefghijkl", 12), "abcdefghij\\\n    kl\n");
 	assert_string_equal(par(10, "", "    ", "a bcdefghi", 10), "a bcdefghi\n");
-	assert_string_equal(par(10, "", "    ", "aa bcdefghij", 12), "aa\\\n    bcdefg\\\n    hij\n");
+	assert_string_equal(
+		par(10, "", "    ", "aa bcdefghij", 12), "aa\\\n    bcdefg\\\n    hij\n");
 	/* The left end of an indent goes where it takes more than half. */
 	assert_string_equal(par(6, "abc> ", "abc> ", "xyzuvw", 6), "c> xyz\\\nc> uvw\n");
 	assert_string_equal(par(1, "* ", "  ", "ab", 2), "a\\\nb\n");
@@ -164,8 +166,12 @@ static void test_hostile(void **state)
 {
 	assert_string_equal(text(80, "a\x1B[31mb"), "a{ct ^[}[31mb\n");
 	assert_string_equal(text(80, "\x1B]0;t\a"), "{ct ^[}]0;t{ct ^G}\n");
-	assert_string_equal(text(80, "a\xE2\x80\xAE""b"), "a{ct <202E>}b\n");
-	assert_string_equal(text(80, "a\xFF""b\xC2"), "a{ct \xEF\xBF\xBD}b{ct \xEF\xBF\xBD}\n");
+	assert_string_equal(text(80, "a\xE2\x80\xAE"
+				     "b"),
+		"a{ct <202E>}b\n");
+	assert_string_equal(text(80, "a\xFF"
+				     "b\xC2"),
+		"a{ct \xEF\xBF\xBD}b{ct \xEF\xBF\xBD}\n");
 	assert_string_equal(par(80, "", "", "a\0b", 3), "a{ct ^@}b\n");
 	assert_string_equal(text(3, "\xE2\x80\xAE"), "{ct <20}\\\n{ct 2E>}\n");
 	assert_string_equal(text(80, "%s%n"), "%s%n\n");
@@ -212,13 +218,15 @@ static uint64_t next_random(uint64_t *seed)
 
 static size_t random_text(uint64_t *seed, char *s, size_t size)
 {
-	static const char *const pieces[] = { "word", "a", " ", "  ", "\n", "\t", "\r\n", "漢", "字。", "😀",
-		"e\xCC\x81", "\xCC\x81", "\xFF", "\x1B[0m", "\xE2\x80\xAE", "\xE2\x80\x8D", "👩‍🚀", "🇩🇪",
-		"averyveryverylongword", "-", "\xC2\x9B", "각", "ก็", "\r", "\xF3\xA0\x80\xA0" };
+	static const char *const pieces[] = { "word", "a", " ", "  ", "\n", "\t", "\r\n", "漢",
+		"字。", "😀", "e\xCC\x81", "\xCC\x81", "\xFF", "\x1B[0m", "\xE2\x80\xAE",
+		"\xE2\x80\x8D", "👩‍🚀", "🇩🇪", "averyveryverylongword", "-", "\xC2\x9B", "각",
+		"ก็", "\r", "\xF3\xA0\x80\xA0" };
 	size_t n = 0;
 
 	while (n + 32 < size && next_random(seed) % 150) {
-		const char *piece = pieces[next_random(seed) % (sizeof(pieces) / sizeof(pieces[0]))];
+		const char *piece =
+			pieces[next_random(seed) % (sizeof(pieces) / sizeof(pieces[0]))];
 
 		memcpy(s + n, piece, strlen(piece));
 		n += strlen(piece);
@@ -263,7 +271,10 @@ static void test_random(void **state)
 
 /* ---------------------------------------------------------------- entries */
 
-#define STR(s) { s, sizeof(s) - 1 }
+#define STR(s)                   \
+	{                        \
+		s, sizeof(s) - 1 \
+	}
 
 static const char *content(int width, const struct part *v, size_t n)
 {
@@ -292,21 +303,30 @@ static void test_talk(void **state)
 		{ .kind = PART_PLAIN, .text = STR("It is **done**.\n") },
 		{ .kind = PART_NOTE, .text = STR("kept as a record") },
 		{ .kind = PART_IMAGE, .name = STR("image/png"), .text = STR("12.3K") },
-		{ .kind = PART_META, .name = STR("replay"), .text = STR("false, as it was written") },
+		{ .kind = PART_META,
+			.name = STR("replay"),
+			.text = STR("false, as it was written") },
 	};
 
 	assert_string_equal(content(24, v, 7),
-		"{he thinking}\n{di Hm.}\n{di So *be* it.}\n\nIt is {st done}.\n\nIt is **done**.\n\n"
-		"{ev kept as a record}\n\n{ev [image image/png 12.3K]}\n\n{ru ------------------------}\n"
+		"{he thinking}\n{di Hm.}\n{di So *be* it.}\n"
+		"\nIt is {st done}.\n\nIt is **done**.\n\n"
+		"{ev kept as a record}\n\n{ev [image image/png 12.3K]}\n"
+		"\n{ru ------------------------}\n"
 		"{di model}   x-1\n{di replay}  false, as it was\\\n        written\n");
 }
 
 static void test_tool(void **state)
 {
 	static const struct part v[] = {
-		{ .kind = PART_CALL, .name = STR("run"), .ref = STR("t_1"), .text = STR("{\"a\":1}") },
-		{ .kind = PART_RESULT, .ref = STR("t_1"), .failed = true,
-		  .text = STR("\x1B[1;31mError\x1B[0m: \x1B[2Jno\n\n") },
+		{ .kind = PART_CALL,
+			.name = STR("run"),
+			.ref = STR("t_1"),
+			.text = STR("{\"a\":1}") },
+		{ .kind = PART_RESULT,
+			.ref = STR("t_1"),
+			.failed = true,
+			.text = STR("\x1B[1;31mError\x1B[0m: \x1B[2Jno\n\n") },
 		{ .kind = PART_CALL, .name = STR("say"), .text = STR("not JSON") },
 		{ .kind = PART_RESULT, .text = STR("") },
 		{ .kind = PART_RESULT, .name = STR("diff"), .text = STR("@@ -1 +1 @@\n-a\n+b\n") },
@@ -314,7 +334,8 @@ static void test_tool(void **state)
 	};
 
 	assert_string_equal(content(60, v, 6),
-		"{to tool} {st run}{di   t_1}\n{ru   }{co {}\n{ru   }{co   }{jk \"a\"}{co : }{jn 1}\n{ru   }{co }}\n\n"
+		"{to tool} {st run}{di   t_1}\n{ru   }{co {}\n"
+		"{ru   }{co   }{jk \"a\"}{co : }{jn 1}\n{ru   }{co }}\n\n"
 		"{da failed}{di   t_1}\nError: {ct ^[}[2Jno\n{di (2 colour codes hidden)}\n\n"
 		"{to tool} {st say}\n  not JSON\n\n{to result}\n{di (empty)}\n\n"
 		"{to result} {st diff}\n{@h @@ -1 +1 @@}\n{-d -a}\n{+a +b}\n\n{co []}\n");
@@ -341,8 +362,11 @@ static void test_more(void **state)
 
 static void test_empty(void **state)
 {
-	static const struct part v[] = { { .kind = PART_TEXT, .text = STR(" \n") }, { .kind = PART_REASONING } };
-	static const struct part meta[] = { { .kind = PART_META, .name = STR("a"), .text = STR("b") } };
+	static const struct part v[] = { { .kind = PART_TEXT, .text = STR(" \n") },
+		{ .kind = PART_REASONING } };
+	static const struct part meta[] = {
+		{ .kind = PART_META, .name = STR("a"), .text = STR("b") }
+	};
 
 	assert_string_equal(content(60, NULL, 0), "{di (empty)}\n");
 	assert_string_equal(content(60, v, 2), "{di (empty)}\n\n{he thinking}\n{di (empty)}\n");
@@ -359,7 +383,8 @@ static void test_sgr(void **state)
 	};
 
 	assert_string_equal(content(60, v, 3),
-		"red {ct ^[}[31 {ct ^[}[3\n{di (2 colour codes hidden)}\n\n{di (1 colour code hidden)}\n\n"
+		"red {ct ^[}[31 {ct ^[}[3\n{di (2 colour codes hidden)}\n"
+		"\n{di (1 colour code hidden)}\n\n"
 		"{ct ^[}[0mx\n");
 }
 
