@@ -22,28 +22,30 @@
 #include "log/log.h"
 
 struct log_frame {
-	uint64_t off, text_off;   /* where it begins */
-	uint32_t len, text_len;   /* stored and decompressed bytes */
+	uint64_t off, text_off; /* where it begins */
+	uint32_t len, text_len; /* stored and decompressed bytes */
 };
 
-struct log_frames_caps {          /* 0: the default */
-	uint64_t frame_text;      /* bytes a frame may decompress to; default 256 MB */
-	uint64_t text;            /* bytes of the whole text; default 8 GB */
-	unsigned window_log;      /* largest window; default 27 */
+struct log_frames_caps {     /* 0: the default */
+	uint64_t frame_text; /* bytes a frame may decompress to; default 256 MB */
+	uint64_t text;       /* bytes of the whole text; default 8 GB */
+	unsigned window_log; /* largest window; default 27 */
 };
 
 enum log_frames_state {
-	FRAMES_WHOLE,   /* the file ends behind a complete frame */
-	FRAMES_TORN,    /* it ends inside a frame, which begins at `off` */
-	FRAMES_CORRUPT  /* at least one frame is damaged; the first one begins at `off` */
+	FRAMES_WHOLE,  /* the file ends behind a complete frame */
+	FRAMES_TORN,   /* it ends inside a frame, which begins at `off` */
+	FRAMES_CORRUPT /* at least one frame is damaged; the first one begins at `off` */
 };
 
 struct log_frames_end {
 	enum log_frames_state state;
-	uint64_t off, length;     /* of the torn or first damaged frame: to the end of the file or of the frame */
-	const char *reason;       /* one plain phrase, static text: "bad checksum", "no frame begins here" */
-	uint64_t committed;       /* behind the last complete good frame that has no damage before it */
-	uint64_t text;            /* text bytes up to there */
+	uint64_t off,
+		length; /* of the torn or first damaged frame: to the end of the file or of the frame */
+	const char
+		*reason; /* one plain phrase, static text: "bad checksum", "no frame begins here" */
+	uint64_t committed; /* behind the last complete good frame that has no damage before it */
+	uint64_t text;      /* text bytes up to there */
 };
 
 struct log_frames;
@@ -57,21 +59,24 @@ int log_frames_refresh(struct log_frames *f, enum log_change *change, struct err
 /*
  * The next line of the joined text. 1: a line, 0: no more complete frame,
  * < 0: err (I/O, memory). off is the text offset. A line may run on through
- * frames; the last one may lack its newline (ended false). Damaged frames are
- * passed over: the next line then has `after_damage` set, and text offsets go
- * on as if the damaged frame were empty.
+ * frames; the last one may lack its newline (ended false), and is given again
+ * from its start when the file has grown. Damaged frames are passed over: the
+ * next line then has `after_damage` set, and text offsets go on as if the
+ * damaged frame were empty. A frame that may hold over 4 MB is not held back
+ * until its checksum has been seen: lines of it may be out before its damage
+ * is found, and then count as text.
  */
-int log_frames_next_line(struct log_frames *f, struct log_line *line, bool *after_damage,
-	struct err *err);
+int log_frames_next_line(
+	struct log_frames *f, struct log_line *line, bool *after_damage, struct err *err);
 /* Valid once log_frames_next_line has returned 0. */
 void log_frames_end(const struct log_frames *f, struct log_frames_end *out);
 const struct log_frame *log_frames_index(const struct log_frames *f, size_t *n);
 /* Text bytes at a text offset; decodes one frame at a time and keeps the last one. */
-int log_frames_pread(struct log_frames *f, uint64_t text_off, void *p, size_t n, size_t *got,
-	struct err *err);
+int log_frames_pread(
+	struct log_frames *f, uint64_t text_off, void *p, size_t n, size_t *got, struct err *err);
 /* Stored bytes, for a hex peek. */
-int log_frames_peek(const struct log_frames *f, uint64_t off, void *p, size_t n, size_t *got,
-	struct err *err);
+int log_frames_peek(
+	const struct log_frames *f, uint64_t off, void *p, size_t n, size_t *got, struct err *err);
 /*
  * What the bytes of the torn frame still give: a streaming decoder's whole
  * blocks, end and checksum not checked. Empty when nothing came or the decoder

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "log/frames.h"
 #include "log/internal.h"
 
 #include <errno.h>
@@ -322,22 +323,22 @@ static int change_apply(
 	return 0;
 }
 
-int log_append(struct log *log, uint64_t committed, const char *records, size_t n,
+/* Appends at `committed`, with a newline before the bytes where `is_lines` and the file lacks one. */
+static int append(struct log *log, uint64_t committed, const char *p, size_t n, bool is_lines,
 	struct log_append_info *info, struct err *err)
 {
 	struct change ch;
 	char *joined = NULL;
-	size_t extra;
+	size_t extra = 0;
 	int rc;
 
-	if (n == 0 || records[n - 1] != '\n')
-		return err_set(err, ERR_USAGE, "records to append must end in a newline");
 	rc = change_begin(log, committed, &ch, err);
-	if (rc == 0)
+	if (rc == 0 && is_lines) {
 		rc = is_line_start(log, ch.base, err);
+		extra = !rc;
+	}
 	if (rc < 0)
 		return rc;
-	extra = !rc;
 	if (log->is_dry) {
 		rc = ch.base < ch.old_size ? aside_make(log, &ch, err) : 0;
 		goto out;
@@ -347,15 +348,31 @@ int log_append(struct log *log, uint64_t committed, const char *records, size_t 
 		if (!joined)
 			return io_no_memory(err);
 		joined[0] = '\n';
-		memcpy(joined + 1, records, n);
+		memcpy(joined + 1, p, n);
 	}
-	rc = change_apply(log, &ch, joined ? joined : records, n + extra, err);
+	rc = change_apply(log, &ch, joined ? joined : p, n + extra, err);
 out:
 	if (rc == 0)
 		fill_info(log, &ch, ch.base + extra, info);
 	io_close(&ch.aside_fd);
 	free(joined);
 	return rc;
+}
+
+int log_append(struct log *log, uint64_t committed, const char *records, size_t n,
+	struct log_append_info *info, struct err *err)
+{
+	if (n == 0 || records[n - 1] != '\n')
+		return err_set(err, ERR_USAGE, "records to append must end in a newline");
+	return append(log, committed, records, n, true, info, err);
+}
+
+int log_append_bytes(struct log *log, uint64_t committed, const void *p, size_t n,
+	struct log_append_info *info, struct err *err)
+{
+	if (n == 0)
+		return err_set(err, ERR_USAGE, "there is nothing to append");
+	return append(log, committed, p, n, false, info, err);
 }
 
 int log_set_aside(
