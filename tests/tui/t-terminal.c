@@ -36,10 +36,10 @@ struct term {
 	struct buf out; /* everything the program wrote */
 };
 
-static void start(struct term *t)
+static void start_on(struct term *t, const char *what)
 {
 	const char *srcdir = getenv("srcdir"), *bough = getenv("BOUGH");
-	char *root = path_join(srcdir ? srcdir : ".", "tests/tui/roots/talks");
+	char *root = path_join(srcdir ? srcdir : ".", what);
 	struct winsize ws = { .ws_row = 24, .ws_col = 80 };
 
 	memset(t, 0, sizeof(*t));
@@ -63,6 +63,11 @@ static void start(struct term *t)
 		_exit(127);
 	}
 	free(root);
+}
+
+static void start(struct term *t)
+{
+	start_on(t, "tests/tui/roots/talks");
 }
 
 /* Read what comes; false once nothing can come any more. */
@@ -201,6 +206,49 @@ static void test_terminal_gone(void **state)
 	end(&t);
 }
 
+/* A sequence that only data could have brought: curses itself sends none of these. */
+static const char *foreign(const char *p, size_t n)
+{
+	static const char *const bad[] = { "\a", "\033]", "\033P", "\033_", "\033^", "\033X", "\033c",
+		"\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xaa", "\xe2\x80\xab", "\xe2\x80\xac",
+		"\xe2\x80\xad", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa7", "\xe2\x81\xa8",
+		"\xe2\x81\xa9", "\xef\xbb\xbf", "\xe2\x80\x8b", NULL };
+
+	for (size_t i = 0; bad[i]; i++)
+		if (memmem(p, n, bad[i], strlen(bad[i])))
+			return bad[i];
+	for (size_t i = 0; i + 1 < n; i++) /* C1 as UTF-8 */
+		if ((unsigned char)p[i] == 0xc2 && (unsigned char)p[i + 1] < 0xa0)
+			return "C1";
+	return NULL;
+}
+
+/* Hostile text through every screen of a real terminal. */
+static void test_hostile_text(void **state)
+{
+	static const char *const keys[] = { "\r", "g", "g", "j", "j", "j", "\t", "G", "\t", "gp", "\033",
+		"gb", "\033", "gh", "\033", "?", "\033", "q" };
+	struct term t;
+
+	start_on(&t, "tests/format/tree/hostile-text.jsonl");
+	wait_for_text(&t, "wide");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		assert_true(write(t.fd, keys[i], strlen(keys[i])) > 0);
+		pump(&t, 100);
+	}
+	(void)!write(t.fd, "Q", 1);
+	wait_for_end(&t, true);
+	assert_true(t.out.n > 4000);
+	assert_true(has(&t, "^["));
+	assert_null(foreign(t.out.p, t.out.n));
+	end(&t);
+
+	/* the net itself */
+	assert_non_null(foreign("a\033]0;x", 6));
+	assert_non_null(foreign("\xc2\x9b", 2));
+	assert_null(foreign("\033[?1049h\xc3\xa9", 10));
+}
+
 static void test_resize(void **state)
 {
 	struct winsize ws = { .ws_row = 1, .ws_col = 1 };
@@ -232,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_interrupt_is_not_the_end),
 		cmocka_unit_test(test_terminal_gone),
+		cmocka_unit_test(test_hostile_text),
 		cmocka_unit_test(test_resize),
 	};
 
