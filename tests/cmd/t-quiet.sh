@@ -88,7 +88,7 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 			strace -f -qq -y -o "$tmp/trace" -e trace=file,desc,write "$BOUGH" "$what" >/dev/null 2>&1 </dev/null
 		[ -s "$tmp/screens/last.screen" ] || echo "browser on $what: did not come to its end"
 		rm -f "$tmp/screens/last.screen"
-		sed 's/^[0-9]* *//' "$tmp/trace" | grep -F "$tmp/root" | grep -E \
+		sed 's/^[0-9]* *//' "$tmp/trace" | grep -F "$tmp/root" | grep -vF -e "\"/dev/null\"" -e "\"$tmp/screens/" | grep -E \
 			-e '(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC)' \
 			-e '^(write|pwrite64|rename|renameat|renameat2|link|linkat|unlink|unlinkat|mkdir|mkdirat)\(' \
 			-e '^(utime|utimes|utimensat|futimesat|chmod|fchmod|truncate|ftruncate|fsync|fdatasync|flock)\(' |
