@@ -231,15 +231,13 @@ static void test_hostile_text(void **state)
 	struct term t;
 
 	start_on(&t, "tests/format/tree/hostile-text.jsonl");
-	wait_for_text(&t, "wide");
+	wait_for_text(&t, "^["); /* the first entry's escape, made visible */
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		assert_true(write(t.fd, keys[i], strlen(keys[i])) > 0);
 		pump(&t, 100);
 	}
 	(void)!write(t.fd, "Q", 1);
 	wait_for_end(&t, true);
-	assert_true(t.out.n > 4000);
-	assert_true(has(&t, "^["));
 	assert_null(foreign(t.out.p, t.out.n));
 	end(&t);
 
