@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "format/flow/flow.h"
 
 static void row(struct cmd *c, const char *name)
 {
@@ -209,6 +210,8 @@ int cmd_show(struct cmd *c)
 
 	if (status != STATUS_DONE)
 		return status;
+	if (c->json && flow_of_session(c->s))
+		return c->nargs == 1 ? cmd_flow_show(c) : cmd_flow_show_node(c);
 	if (c->nargs == 1)
 		return show_session(c);
 	status = cmd_entry(c, c->args[1], &entry);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "format/flow/flow.h"
 
 struct tally {
 	uint64_t sessions, damaged, findings, unreadable;
@@ -82,10 +83,18 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 {
 	struct err err = { 0 };
 
+	uint64_t before = t->findings;
+
 	t->sessions++;
 	if (row->state == ROW_UNREADABLE) {
 		say_unreadable(c, t, row, row->reason);
-	} else if (work_open(&c->work, row->path, &err) < 0 || work_load(c->work, &err) < 0) {
+	} else if (work_open(&c->work, row->path, &err) < 0) {
+		say_unreadable(c, t, row, err.text);
+	} else if (flow_of_session(work_session(c->work))) {
+		c->s = work_session(c->work);
+		t->findings += cmd_flow_verify(c, t->list);
+		t->damaged += t->findings > before;
+	} else if (work_load(c->work, &err) < 0) {
 		say_unreadable(c, t, row, err.text);
 	} else {
 		c->s = work_session(c->work);
@@ -131,6 +140,7 @@ static json_doc *json_tally(struct tally *t)
 {
 	json_doc *o = json_doc_object();
 
+	json_doc_set(o, "ok", json_doc_bool(t->findings == 0 && t->unreadable == 0));
 	json_doc_set(o, "sessions", json_doc_uint(t->sessions));
 	json_doc_set(o, "damaged", json_doc_uint(t->damaged));
 	json_doc_set(o, "unreadable", json_doc_uint(t->unreadable));

@@ -42,6 +42,18 @@ static const struct cmd_option fork_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cmd_option fold_options[] = {
+	{ OPT_ROUND, 0, "round", "N", "as of round N, not the newest" },
+	{ OPT_CANONICAL, 0, "canonical", NULL, "the canonical JSON of the fold, byte for byte" },
+	{ OPT_OUTLINE, 0, "outline", NULL, "depth and id of each node, byte for byte" },
+	{ .name = NULL },
+};
+
+static const struct cmd_option show_options[] = {
+	{ OPT_VERIFY, 0, "verify", NULL, "with --json, of a conversation: run the checks too" },
+	{ .name = NULL },
+};
+
 const struct command_def commands[] = {
 	{ .name = "list", .args = "[PATH...]", .group = "Look", .max_args = -1,
 		.help = "List the sessions of the roots",
@@ -58,7 +70,8 @@ const struct command_def commands[] = {
 		.help = "Show the branch of the tip, or of ENTRY, root first, with content",
 		.options = log_options, .run = cmd_log },
 	{ .name = "show", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
-		.help = "Show a session's summary, or one entry whole", .run = cmd_show },
+		.help = "Show a session's summary, or one entry whole", .options = show_options,
+		.run = cmd_show },
 	{ .name = "branches", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "List the branches, and say why the tip is the tip", .run = cmd_branches },
 	{ .name = "reflog", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
@@ -70,6 +83,21 @@ const struct command_def commands[] = {
 			"other lines are made safe like any text. With --json: a list of the lines as\n"
 			"strings.\n",
 		.run = cmd_cat },
+	{ .name = "fold", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "Draw the outline of a conversation, folded from its rounds",
+		.more = "A round that is broken or does not follow ends the fold; that is said, and status\n"
+			"is 1. On a terminal --canonical and --outline escape what could steer it.\n",
+		.options = fold_options, .run = cmd_fold },
+	{ .name = "rounds", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "List the rounds of a conversation and what each one changed",
+		.run = cmd_rounds },
+	{ .name = "relations", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "List the relations between the nodes of a conversation",
+		.run = cmd_relations },
+	{ .name = "unresolved", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "List what a conversation names and does not hold", .run = cmd_unresolved },
+	{ .name = "cards", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
+		.help = "List where a conversation's calls changed their history", .run = cmd_cards },
 	{ .name = "checkout", .args = "SESSION ENTRY", .group = "Change", .writes = true,
 		.min_args = 2, .max_args = 2, .help = "Make ENTRY the tip", .run = cmd_checkout },
 	{ .name = "label", .args = "SESSION ENTRY [TEXT]", .group = "Change", .writes = true,

@@ -32,6 +32,10 @@ enum opt_id {
 	OPT_RETRY,
 	OPT_NEW,
 	OPT_EDIT,
+	OPT_ROUND,
+	OPT_CANONICAL,
+	OPT_OUTLINE,
+	OPT_VERIFY,
 	OPT_MAX
 };
 
@@ -174,19 +178,29 @@ int json_print(struct cmd *c, json_doc *doc, int status);
 
 int cmd_branches(struct cmd *c);
 int cmd_cat(struct cmd *c);
+int cmd_cards(struct cmd *c);
 int cmd_checkout(struct cmd *c);
+int cmd_fold(struct cmd *c);
 int cmd_fork(struct cmd *c);
 int cmd_label(struct cmd *c);
 int cmd_list(struct cmd *c);
 int cmd_log(struct cmd *c);
 int cmd_problems(struct cmd *c);
 int cmd_reflog(struct cmd *c);
+int cmd_relations(struct cmd *c);
 int cmd_rename(struct cmd *c);
 int cmd_repair(struct cmd *c);
+int cmd_rounds(struct cmd *c);
 int cmd_show(struct cmd *c);
 int cmd_trash(struct cmd *c);
 int cmd_tree(struct cmd *c);
+int cmd_unresolved(struct cmd *c);
 int cmd_verify(struct cmd *c);
+/* `show --json` of a conversation, and of one of its nodes. */
+int cmd_flow_show(struct cmd *c);
+int cmd_flow_show_node(struct cmd *c);
+/* The checks of an open conversation: plain lines, or findings into `list`; their number. */
+uint64_t cmd_flow_verify(struct cmd *c, json_doc *list);
 /* Said on stderr when s is not UTF-8: it could not be stored as it is. */
 bool cmd_check_utf8(struct cmd *c, struct str s);
 /* Prints what a writing command did, or with --dry-run would do. */

@@ -122,6 +122,16 @@ void out_own(struct out *o, const char *literal)
 	flush_full(o);
 }
 
+void out_exact(struct out *o, struct str s)
+{
+	if (o->is_terminal) {
+		out_json(o, s);
+		return;
+	}
+	buf_add(&o->buf, s.p, s.n);
+	flush_full(o);
+}
+
 void out_printf(struct out *o, const char *fmt, ...)
 {
 	va_list ap;

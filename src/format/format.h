@@ -29,6 +29,13 @@ struct found {
 
 typedef void found_fn(const struct found *f, void *arg);
 
+/* What the list says of a session that was not loaded. The caller releases title. */
+struct session_brief {
+	struct buf title;
+	uint32_t entries, nproblems;
+	int64_t first_time, last_time;
+};
+
 enum format_write {
 	FORMAT_APPEND = 1 << 0, /* fork, retry, fork --new */
 	FORMAT_TITLE = 1 << 1,
@@ -61,6 +68,8 @@ struct format {
 	int (*refresh)(struct session *s, enum log_change *change, struct err *err);
 	/* What has been read: the identity to hand to log_expect. */
 	const struct log_id *(*file)(const struct session *s);
+	/* For the list, where loading a session is too much for a row; NULL: it is loaded. */
+	int (*brief)(const char *path, struct session_brief *out, struct err *err);
 };
 
 extern const struct format *const formats[]; /* NULL-terminated */

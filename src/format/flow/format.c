@@ -1,0 +1,233 @@
+/*
+ * format.c - the table entry of Session Flow: which places hold conversations,
+ * and what the list says of one without folding it.
+ */
+#include "config.h"
+
+#include "format/flow/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/xalloc.h"
+#include "format/flow/session.h"
+
+static const char conversations[] = "_conversations";
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool holds_conversations(const char *path)
+{
+	char *sub = path_join(path, conversations);
+	bool holds = is_folder(sub);
+
+	free(sub);
+	return holds;
+}
+
+/* A folder below "_conversations", by its whole name. */
+static bool is_conversation(const char *path)
+{
+	char *whole = realpath(path, NULL), *above = whole ? path_dir(whole) : NULL;
+	bool is = above && strcmp(path_base(above), conversations) == 0 && is_folder(whole);
+
+	free(above);
+	free(whole);
+	return is;
+}
+
+static bool is_conversations(const char *path)
+{
+	char *whole = realpath(path, NULL);
+	bool is = whole && strcmp(path_base(whole), conversations) == 0 && is_folder(whole);
+
+	free(whole);
+	return is;
+}
+
+static bool detect(const char *path, bool is_file)
+{
+	return !is_file && (holds_conversations(path) || is_conversation(path) || is_conversations(path));
+}
+
+/* ---- the sessions of a root ---- */
+
+int flow_file_id(const char *path, struct log_id *id, struct err *err)
+{
+	char *rounds = path_join(path, "rounds");
+	struct log_id inner = { 0 };
+	int rc = log_stat(path, id, err);
+
+	id->size = 0;
+	if (rc == 0 && log_stat(rounds, &inner, NULL) == 0 && inner.exists) {
+		DIR *dir = opendir(rounds);
+		const struct dirent *de;
+		struct stat st;
+
+		if (inner.mtime_ns > id->mtime_ns)
+			id->mtime_ns = inner.mtime_ns;
+		while (dir && (de = readdir(dir)))
+			if (de->d_name[0] == 'r' && fstatat(dirfd(dir), de->d_name, &st, 0) == 0 &&
+				S_ISREG(st.st_mode))
+				id->size += (uint64_t)st.st_size;
+		if (dir)
+			closedir(dir);
+	}
+	free(rounds);
+	return rc;
+}
+
+static void report(const char *path, found_fn *fn, void *arg)
+{
+	struct found f = { .id = path_base(path), .path = path, .project = "" };
+	struct err err = { 0 };
+
+	if (flow_file_id(path, &f.file, &err) < 0)
+		f.unreadable = err.text;
+	else if (!f.file.exists)
+		return;
+	else if (access(path, R_OK | X_OK) < 0)
+		f.unreadable = strerror(errno);
+	fn(&f, arg);
+}
+
+/* As in other formats *pos counts the names that were passed. */
+static int scan_folder(const char *folder, uint64_t *pos, unsigned max, found_fn *fn, void *arg,
+	struct err *err)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *de;
+	uint64_t at = 0;
+	unsigned taken = 0;
+	int rc = 0;
+
+	if (!dir)
+		return err_sys(err, "read %s", folder);
+	while (rc == 0 && (de = readdir(dir))) {
+		char *path;
+
+		if (at++ < *pos)
+			continue;
+		if (taken++ >= max) {
+			rc = 1;
+			break;
+		}
+		*pos = at;
+		path = path_join(folder, de->d_name);
+		if (de->d_name[0] != '.' && is_folder(path))
+			report(path, fn, arg);
+		free(path);
+	}
+	closedir(dir);
+	return rc;
+}
+
+static int scan(const char *root, uint64_t *pos, unsigned max, found_fn *fn, void *arg, struct err *err)
+{
+	char *folder;
+	int rc;
+
+	if (!holds_conversations(root) && is_conversation(root)) {
+		report(root, fn, arg);
+		return 0;
+	}
+	folder = holds_conversations(root) ? path_join(root, conversations) : xstrdup(root);
+	rc = scan_folder(folder, pos, max, fn, arg, err);
+	free(folder);
+	return rc;
+}
+
+/* ---- opening ---- */
+
+struct only {
+	char *path;
+	size_t n;
+};
+
+static void note_only(const struct found *f, void *arg)
+{
+	struct only *o = arg;
+
+	if (o->n++ == 0)
+		o->path = xstrdup(f->path);
+}
+
+/* A root that holds one conversation stands for it. */
+static int open_place(const char *path, struct session **out, struct err *err)
+{
+	struct only only = { NULL, 0 };
+	uint64_t pos = 0;
+	int rc;
+
+	*out = NULL;
+	if (!holds_conversations(path) && !is_conversations(path))
+		return flow_session_open(path, out, err);
+	do
+		rc = scan(path, &pos, 1000, note_only, &only, err);
+	while (rc == 1);
+	if (rc == 0 && only.n == 1)
+		rc = flow_session_open(only.path, out, err);
+	else if (rc == 0)
+		rc = err_set(err, ERR_USAGE, "%s holds %zu conversations; name one", path, only.n);
+	free(only.path);
+	return rc;
+}
+
+/* ---- a row of the list ---- */
+
+static void count_brief(const struct flow_header *h, struct session_brief *out)
+{
+	buf_addstr(&out->title, h->title_s);
+	if (h->has_count[FLOW_STEPS] && h->count[FLOW_STEPS] > 0)
+		out->entries = h->count[FLOW_STEPS] < UINT32_MAX ? (uint32_t)h->count[FLOW_STEPS] : UINT32_MAX;
+	flow_time(str_of(h->session_from_time), &out->first_time);
+	flow_time(str_of(h->session_through_time), &out->last_time);
+}
+
+static int brief(const char *path, struct session_brief *out, struct err *err)
+{
+	struct flow_conversation *c;
+	struct flow_header h;
+	struct flow_fault fault;
+	char *round;
+	int rc = flow_open(&c, path, err);
+
+	if (rc < 0)
+		return rc;
+	if (c->nrounds) {
+		round = flow_round_path(c, &c->rounds[c->nrounds - 1]);
+		rc = flow_round_header(round, &c->arena, &h, &fault, err);
+		free(round);
+		if (rc == 0 && fault.code)
+			out->nproblems = 1;
+		if (rc == 0)
+			count_brief(&h, out);
+	}
+	flow_close(&c);
+	return rc;
+}
+
+const struct format format_flow = {
+	.name = "flow",
+	.title = "conversations (SkyWalking AI Sessionizer)",
+	.sign = "_conversations/<id>/rounds/r<number>-<digest>.sf",
+	.detect = detect,
+	.scan = scan,
+	.open = open_place,
+	.step = flow_session_step,
+	.refresh = flow_session_refresh,
+	.file = flow_session_file,
+	.brief = brief,
+};
