@@ -32,6 +32,9 @@ enum opt_id {
 	OPT_RETRY,
 	OPT_NEW,
 	OPT_EDIT,
+	OPT_FROM,
+	OPT_BALANCED,
+	OPT_STORED,
 	OPT_MAX
 };
 

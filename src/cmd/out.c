@@ -251,3 +251,13 @@ void out_json(struct out *o, struct str json)
 	}
 	flush_full(o);
 }
+
+void out_exact(struct out *o, struct str json)
+{
+	if (o->is_terminal) {
+		out_json(o, json);
+		return;
+	}
+	buf_add(&o->buf, json.p, json.n);
+	flush_full(o);
+}

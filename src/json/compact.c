@@ -161,7 +161,7 @@ void json_put_requoted(struct buf *out, struct str raw)
 		buf_add(out, raw.p + i, run);
 		i += run;
 		if (i < end)
-			i += put_escape(out, raw.p + i, end - i);
+			i += put_escape(out, raw.p + i, raw.n - i); /* the quote ends a lone surrogate */
 	}
 	buf_addc(out, '"');
 }
