@@ -2,7 +2,7 @@
  * scan.c - one pass over one JSON value: syntax, UTF-8, depth, and where the
  * wanted members stand. The grammar is written once; what goes over the bytes
  * of strings and white space exists twice, by words and by bytes, and the
- * compiler makes two scanners of it. Nothing is decoded and nothing allocated.
+ * compiler makes its scanners of it. Nothing is decoded and nothing allocated.
  */
 #include "config.h"
 
@@ -14,6 +14,11 @@
 #include "json/value.h"
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* The scanners that are made of the one grammar. */
+enum how { BY_BYTES, BY_WORDS, LENIENT };
+
+static const char too_deep[] = "nested over 256 deep";
 
 /* Where a scan stopped. A fault at the end of the bytes means that they are too short. */
 struct fault {
@@ -178,7 +183,8 @@ INLINE const char *sequences(struct fault *f, const char *s, const char *end)
 }
 
 /* Behind the opening quote: the place behind the closing one. */
-INLINE const char *string_words(struct fault *f, const char *s, const char *end, bool *escaped)
+INLINE const char *string_words(
+	struct fault *f, const char *s, const char *end, bool *escaped, bool lenient)
 {
 	for (;;) {
 		unsigned char c;
@@ -201,7 +207,7 @@ INLINE const char *string_words(struct fault *f, const char *s, const char *end,
 			*escaped = true;
 			s = escape_fast(f, s + 1, end);
 		} else if (c >= 0x80) {
-			s = sequences(f, s, end);
+			s = lenient ? s + 1 : sequences(f, s, end);
 		} else if (c < 0x20) {
 			return fail(f, s, "control character in a string");
 		} else {
@@ -301,17 +307,18 @@ static const char *space_bytes(const char *s, const char *end)
 	return s;
 }
 
-/* ---- the grammar, for both ---- */
+/* ---- the grammar, for all ---- */
 
-INLINE const char *space(const char *s, const char *end, bool words)
+INLINE const char *space(const char *s, const char *end, enum how how)
 {
-	return words ? space_words(s, end) : space_bytes(s, end);
+	return how == BY_BYTES ? space_bytes(s, end) : space_words(s, end);
 }
 
 INLINE const char *string(
-	struct fault *f, const char *s, const char *end, bool *escaped, bool words)
+	struct fault *f, const char *s, const char *end, bool *escaped, enum how how)
 {
-	return words ? string_words(f, s, end, escaped) : string_bytes(f, s, end, escaped);
+	return how == BY_BYTES ? string_bytes(f, s, end, escaped)
+			       : string_words(f, s, end, escaped, how == LENIENT);
 }
 
 static const char *literal(struct fault *f, const char *s, const char *end, const char *word)
@@ -358,11 +365,11 @@ static const char *number(struct fault *f, const char *s, const char *end)
 
 /* Any value but an object or a list. */
 INLINE const char *scalar(
-	struct fault *f, const char *s, const char *end, bool *escaped, bool words)
+	struct fault *f, const char *s, const char *end, bool *escaped, enum how how)
 {
 	switch (*s) {
 	case '"':
-		return string(f, s + 1, end, escaped, words);
+		return string(f, s + 1, end, escaped, how);
 	case 't':
 		return literal(f, s, end, "true");
 	case 'f':
@@ -421,22 +428,22 @@ INLINE void find_key(struct target *t, const char *raw, size_t n, bool escaped)
 
 /* A key and its colon; the place of the value. */
 INLINE const char *member(
-	struct fault *f, struct target *t, const char *s, const char *end, size_t depth, bool words)
+	struct fault *f, struct target *t, const char *s, const char *end, size_t depth, enum how how)
 {
 	const char *key = s + 1;
 	bool escaped = false;
 
 	if (s == end || *s != '"')
 		return fail(f, s, "expected a key");
-	s = string(f, key, end, &escaped, words);
+	s = string(f, key, end, &escaped, how);
 	if (!s)
 		return NULL;
 	if (depth == 1 && t->nkeys)
 		find_key(t, key, (size_t)(s - 1 - key), escaped);
-	s = space(s, end, words);
+	s = space(s, end, how);
 	if (s == end || *s != ':')
 		return fail(f, s, "expected ':'");
-	s = space(s + 1, end, words);
+	s = space(s + 1, end, how);
 	if (depth == 1) {
 		t->value = s;
 		t->escaped = false;
@@ -460,7 +467,7 @@ static void note_field(struct target *t, const char *from, const char *s)
 
 /* One value at s; the place behind it. from is what fields are counted from. */
 INLINE const char *value(struct fault *f, struct target *t, const char *from, const char *s,
-	const char *end, bool words)
+	const char *end, enum how how)
 {
 	char closers[JSON_MAX_DEPTH];
 	size_t depth = 0;
@@ -468,12 +475,12 @@ INLINE const char *value(struct fault *f, struct target *t, const char *from, co
 	for (;;) {
 		if (s != end && (*s == '{' || *s == '[')) {
 			if (depth == JSON_MAX_DEPTH)
-				return fail(f, s, "nested over 256 deep");
+				return fail(f, s, too_deep);
 			closers[depth++] = *s == '{' ? '}' : ']';
-			s = space(s + 1, end, words);
+			s = space(s + 1, end, how);
 			if (s == end || *s != closers[depth - 1]) {
 				if (closers[depth - 1] == '}')
-					s = member(f, t, s, end, depth, words);
+					s = member(f, t, s, end, depth, how);
 				if (!s)
 					return NULL;
 				continue;
@@ -481,12 +488,12 @@ INLINE const char *value(struct fault *f, struct target *t, const char *from, co
 		} else {
 			if (s == end)
 				return fail(f, s, "expected a value");
-			s = scalar(f, s, end, &t->escaped, words);
+			s = scalar(f, s, end, &t->escaped, how);
 			if (!s || depth == 0)
 				return s;
 			if (depth == 1)
 				note_field(t, from, s);
-			s = space(s, end, words);
+			s = space(s, end, how);
 		}
 		/* Behind a value, or at the end of an empty container. */
 		while (s != end && *s == closers[depth - 1]) {
@@ -495,22 +502,22 @@ INLINE const char *value(struct fault *f, struct target *t, const char *from, co
 				return s;
 			if (depth == 1)
 				note_field(t, from, s);
-			s = space(s, end, words);
+			s = space(s, end, how);
 		}
 		if (s == end || *s != ',')
 			return fail(f, s,
 				closers[depth - 1] == '}' ? "expected ',' or '}'"
 							  : "expected ',' or ']'");
-		s = space(s + 1, end, words);
+		s = space(s + 1, end, how);
 		if (closers[depth - 1] == '}')
-			s = member(f, t, s, end, depth, words);
+			s = member(f, t, s, end, depth, how);
 		if (!s)
 			return NULL;
 	}
 }
 
 INLINE enum json_status scan(const char *p, size_t n, const char *const *keys, size_t nkeys,
-	bool only_object, struct json_scan *out, bool words)
+	bool only_object, struct json_scan *out, enum how how)
 {
 	struct target t = { .keys = keys, .nkeys = nkeys, .fields = out->field };
 	struct fault f = { NULL, NULL };
@@ -524,17 +531,18 @@ INLINE enum json_status scan(const char *p, size_t n, const char *const *keys, s
 		out->reason = "over 4 GiB";
 		return JSON_BAD;
 	}
-	s = n ? space(p, end, words) : p;
+	s = n ? space(p, end, how) : p;
 	out->start = out->end = (size_t)(s - p);
 	if (s == end)
 		return JSON_END;
 	if (only_object && *s != '{')
 		s = fail(&f, s, "expected an object");
 	else
-		s = value(&f, &t, p, s, end, words);
+		s = value(&f, &t, p, s, end, how);
 	if (!s) {
 		out->error_at = (size_t)(f.at - p);
 		out->reason = f.reason;
+		out->is_deep = f.reason == too_deep;
 		return f.at == end ? JSON_SHORT : JSON_BAD;
 	}
 	out->end = (size_t)(s - p);
@@ -544,18 +552,24 @@ INLINE enum json_status scan(const char *p, size_t n, const char *const *keys, s
 enum json_status json_scan(
 	const char *p, size_t n, const char *const *keys, size_t nkeys, struct json_scan *out)
 {
-	return scan(p, n, keys, nkeys, true, out, true);
+	return scan(p, n, keys, nkeys, true, out, BY_WORDS);
 }
 
 enum json_status json_scan_bytewise(
 	const char *p, size_t n, const char *const *keys, size_t nkeys, struct json_scan *out)
 {
-	return scan(p, n, keys, nkeys, true, out, false);
+	return scan(p, n, keys, nkeys, true, out, BY_BYTES);
 }
 
 enum json_status json_scan_value(const char *p, size_t n, struct json_scan *out)
 {
-	return scan(p, n, NULL, 0, false, out, true);
+	return scan(p, n, NULL, 0, false, out, BY_WORDS);
+}
+
+enum json_status json_scan_lenient(
+	const char *p, size_t n, const char *const *keys, size_t nkeys, struct json_scan *out)
+{
+	return scan(p, n, keys, nkeys, false, out, LENIENT);
 }
 
 struct str json_raw(const char *p, const struct json_field *f)

@@ -20,7 +20,7 @@
 #include "base/buf.h"
 
 #define JSON_MAX_DEPTH 256 /* objects and lists open at once; formats/tree.md and sessionflow.md agree */
-#define JSON_MAX_KEYS 24
+#define JSON_MAX_KEYS 32
 
 enum json_type {
 	JSON_NONE, /* not there */
@@ -52,6 +52,7 @@ struct json_scan {
 	size_t start, end;    /* of the object: p[start] is '{', p[end - 1] is '}' */
 	size_t error_at;      /* byte from p, for JSON_SHORT and JSON_BAD */
 	const char *reason;   /* static text, "expected a value" */
+	bool is_deep;         /* JSON_BAD because of JSON_MAX_DEPTH */
 	struct json_field field[JSON_MAX_KEYS]; /* in the order of the caller's keys */
 };
 
@@ -67,6 +68,13 @@ enum json_status json_scan_bytewise(const char *p, size_t n, const char *const *
 
 /* The same check for any one JSON value (list, string, number ...); `end` is behind it. */
 enum json_status json_scan_value(const char *p, size_t n, struct json_scan *out);
+
+/*
+ * Any one value; of an object the members that are asked for. Bytes that are
+ * no UTF-8 are let pass in strings: who decodes them makes U+FFFD of each.
+ */
+enum json_status json_scan_lenient(const char *p, size_t n, const char *const *keys, size_t nkeys,
+	struct json_scan *out);
 
 /* The raw bytes of a field. */
 struct str json_raw(const char *p, const struct json_field *f);

@@ -1,0 +1,208 @@
+/*
+ * flow.h - Session Flow (Apache SkyWalking's AI Sessionizer): conversations
+ * that are folded from rounds, and the landed records that hold their text.
+ *
+ * A conversation is a folder below "_conversations". flow_open lists its
+ * rounds, flow_step folds them until one does not read or does not follow;
+ * what was folded before stays. Of an entity only its id, its links and its
+ * place are kept, for each round that said something of it, so that the fold
+ * as of any round (flow_view_make) is a look at memory. What a node says is
+ * read from the landed files when it is asked for.
+ *
+ * Ids are opaque bytes; they and all other words are numbered (flow_word).
+ * Format: doc/formats.md, "flow".
+ */
+#ifndef BOUGH_FORMAT_FLOW_FLOW_H
+#define BOUGH_FORMAT_FLOW_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "log/log.h"
+
+#define FLOW_NONE 0xFFFFFFFFu
+
+enum flow_map { FLOW_NODES, FLOW_RELATIONS, FLOW_UNRESOLVED, FLOW_MAPS };
+
+/* A record of a landed file, or a part of it. */
+struct flow_place {
+	uint64_t seq, row;
+	int64_t block;
+	bool is_set, has_block;
+};
+
+enum flow_count {
+	FLOW_TALKS, FLOW_STEPS, FLOW_STREAMS, FLOW_SEGMENTS, FLOW_OPEN, FLOW_CHANGES,
+	FLOW_LINES_ADDED, FLOW_LINES_REMOVED, FLOW_CALLS, FLOW_SUBAGENTS, FLOW_BASH_RUNS,
+	FLOW_COUNTS
+};
+extern const char *const flow_count_names[FLOW_COUNTS];
+
+/* A round's header and commit. Strings are "" where the round has none. */
+struct flow_header {
+	uint64_t round, from_seq, through_seq;
+	const char *conversation, *session, *previous, *input_digest, *parser, *policy, *title;
+	const char *from_time, *through_time, *session_from_time, *session_through_time;
+	struct str conversation_s, session_s, title_s; /* the same, where a NUL may stand in them */
+	int64_t count[FLOW_COUNTS];
+	bool has_count[FLOW_COUNTS];        /* an absent count is unknown, not zero */
+	char digest[65];                    /* of the commit */
+	uint64_t entities[FLOW_MAPS];       /* tombstones included */
+};
+
+/* Why a round does not read, does not follow, or fails a check. */
+struct flow_fault {
+	const char *code;   /* of doc/formats.md; NULL: none */
+	uint64_t line, off; /* in the round's file; 0: the whole of it */
+	char text[200];
+};
+
+enum flow_state { FLOW_WAITS, FLOW_FOLDED, FLOW_BAD, FLOW_NOT_FOLDED };
+
+struct flow_round {
+	uint64_t number;    /* of the file's name */
+	const char *name;
+	uint64_t size;
+	enum flow_state state;
+	struct flow_header h; /* when folded */
+	struct flow_fault fault;
+	uint32_t added[FLOW_MAPS], revised[FLOW_MAPS], withdrawn[FLOW_MAPS], resolved;
+};
+
+/* What one round says of one entity. */
+struct flow_version {
+	uint64_t off;       /* of its line in the round's file */
+	uint32_t len;
+	uint32_t round;     /* index of the round */
+	uint32_t older;     /* the version before, or FLOW_NONE */
+	uint32_t id;
+	uint32_t kind;      /* node, unresolved: kind; relation: type */
+	uint32_t a;         /* node: parent; relation: from; unresolved: ref */
+	uint32_t b;         /* node: stream; relation: to; unresolved: state */
+	uint32_t c;         /* history.change: the call it names; relation: quality; else "" */
+	struct flow_place place; /* node: ref; relation: earliest evidence */
+	bool is_tombstone;
+};
+
+struct flow_conversation;
+
+int flow_open(struct flow_conversation **out, const char *path, struct err *err);
+/* Folds for about budget_us; 1: more to do, 0: done. Damage is no error. */
+int flow_step(struct flow_conversation *c, unsigned budget_us);
+void flow_close(struct flow_conversation **c);
+
+const char *flow_id(const struct flow_conversation *c);
+const char *flow_path(const struct flow_conversation *c);
+const struct flow_round *flow_rounds(const struct flow_conversation *c, size_t *n);
+uint32_t flow_folded(const struct flow_conversation *c);         /* rounds, from the first */
+const struct flow_header *flow_head(const struct flow_conversation *c); /* last folded; NULL: none */
+/* The first thing that stopped the fold, and the round it is in; NULL: nothing did. */
+const struct flow_fault *flow_problem(const struct flow_conversation *c, uint64_t *round);
+size_t flow_nreservations(const struct flow_conversation *c);
+const char *flow_reservation(const struct flow_conversation *c, size_t i);
+/* conversation.state: a cache, only remarked on. false: there is none. */
+bool flow_has_state(const struct flow_conversation *c);
+const char *flow_state_value(const struct flow_conversation *c, const char *key); /* NULL: not there */
+bool flow_state_agrees(const struct flow_conversation *c);
+struct str flow_word(const struct flow_conversation *c, uint32_t word); /* 0 is "" */
+uint32_t flow_find_word(const struct flow_conversation *c, struct str s); /* FLOW_NONE: nowhere */
+const struct flow_version *flow_version(const struct flow_conversation *c, uint32_t version);
+/* The line of a version as it stands in its round. */
+int flow_raw(struct flow_conversation *c, uint32_t version, struct buf *out, struct err *err);
+/* Text of a raw JSON string; a lone surrogate and a byte that is no UTF-8 become U+FFFD. */
+void flow_text(struct str raw, struct buf *out);
+
+/* ---- the fold as of a round ---- */
+
+struct flow_view {
+	const struct flow_conversation *c;
+	uint32_t rounds;              /* how many are folded */
+	uint32_t *live[FLOW_MAPS];    /* versions, in the order of their ids */
+	uint32_t n[FLOW_MAPS];
+	uint32_t *from, *to;          /* live relations by their ends */
+};
+void flow_view_make(struct flow_view *v, const struct flow_conversation *c, uint32_t rounds);
+void flow_view_release(struct flow_view *v);
+uint32_t flow_view_find(const struct flow_view *v, enum flow_map map, struct str id); /* a version */
+/* Relations that leave (or, `to`, reach) a node: *n versions, side by side. */
+const uint32_t *flow_relations_at(const struct flow_view *v, uint32_t id, bool to, uint32_t *n);
+
+/* Nodes in display order; those that no root leads to are left out. */
+struct flow_outline {
+	struct flow_line {
+		uint32_t version, depth, parent; /* parent: a line, or FLOW_NONE */
+	} *v;
+	uint32_t n;
+};
+void flow_outline_make(struct flow_outline *o, const struct flow_view *v);
+void flow_outline_release(struct flow_outline *o);
+
+/* The canonical fold, in pieces; take returns < 0 to stop. */
+typedef int flow_take(void *arg, const char *p, size_t n);
+int flow_canonical(struct flow_conversation *c, const struct flow_view *v, flow_take *take, void *arg,
+	struct err *err);
+int flow_canonical_sha256(struct flow_conversation *c, const struct flow_view *v, char hex[65],
+	struct err *err);
+void flow_outline_sha256(const struct flow_conversation *c, const struct flow_outline *o, char hex[65]);
+
+/* ---- the six checks, and landed files ---- */
+
+struct flow_finding {
+	int check;            /* 1 to 6; 0: a landed file */
+	const char *code;
+	uint64_t round, seq;  /* 0: not about one */
+	const char *message;  /* borrowed for the call */
+};
+typedef void flow_found(void *arg, const struct flow_finding *f);
+void flow_verify(struct flow_conversation *c, flow_found *fn, void *arg);
+
+/* ---- what a node says ---- */
+
+enum flow_usage { FLOW_IN, FLOW_OUT, FLOW_CACHE_READ, FLOW_CACHE_WRITE, FLOW_USAGES };
+extern const char *const flow_usage_names[FLOW_USAGES];
+
+struct flow_said {
+	struct str text;             /* p NULL: no text of its own */
+	struct str state, media, part_kind;
+	uint64_t bytes;              /* of the original */
+	bool has_bytes;
+};
+
+/* A provider body: a request or response, rebuilt. */
+struct flow_body {
+	bool is_request;
+	struct flow_place place;
+	struct str bytes;            /* p NULL: it does not rebuild, `why` says so */
+	const char *why;
+	char sha256[65];
+};
+
+struct flow_node {
+	struct str id, kind, parent, stream;
+	struct str attrs;            /* raw JSON; p NULL: none */
+	struct flow_place place;
+	const char *missing;         /* "missing: sequence N" and the like; NULL: the record is there */
+	struct str time, from, model, name;
+	struct str *flags;
+	size_t nflags;
+	int64_t usage[FLOW_USAGES];
+	bool has_usage;
+	struct flow_said said;
+	struct flow_said result;     /* of a tool; text.p NULL: none */
+	bool has_result, has_failed, failed;
+	struct flow_body *bodies;
+	size_t nbodies;
+};
+/* All of it lies in `a`. Bodies are rebuilt only with `bodies`. */
+int flow_node_read(struct flow_conversation *c, uint32_t version, bool bodies, struct arena *a,
+	struct flow_node *out, struct err *err);
+/* One line a message of a rebuilt body: "user: why ...". false: its shape is another. */
+bool flow_body_messages(const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg);
+/* A stored record, as it stands in its landed file. */
+int flow_record(struct flow_conversation *c, uint64_t seq, uint64_t row, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * internal.h - what the files of src/format/flow share with each other and
+ * with nobody else.
+ */
+#ifndef BOUGH_FORMAT_FLOW_INTERNAL_H
+#define BOUGH_FORMAT_FLOW_INTERNAL_H
+
+#include "format/flow/flow.h"
+#include "json/scan.h"
+#include "json/value.h"
+#include "log/log.h"
+
+/* ---- digest.c ---- */
+
+struct flow_sha {
+	void *h;
+};
+void flow_sha_begin(struct flow_sha *s);
+void flow_sha_add(struct flow_sha *s, const void *p, size_t n);
+/* The digest of what was added so far; adding can go on. */
+void flow_sha_peek(const struct flow_sha *s, char hex[65]);
+void flow_sha_end(struct flow_sha *s, char hex[65]); /* hex may be NULL */
+void flow_sha_of(const void *p, size_t n, char hex[65]);
+
+/* ---- names.c: strings to numbers ---- */
+
+struct flow_names {
+	struct arena arena;
+	struct str *v;
+	size_t n, cap;
+	uint32_t *slot;
+	size_t nslots;
+	uint64_t seed;
+};
+void flow_names_init(struct flow_names *names); /* "" is 0 */
+void flow_names_release(struct flow_names *names);
+uint32_t flow_names_add(struct flow_names *names, struct str s, bool *is_new);
+uint32_t flow_names_find(const struct flow_names *names, struct str s);
+
+/* ---- fields.c: frames and their fields ---- */
+
+enum flow_frame { FRAME_UNKNOWN, FRAME_HEADER, FRAME_NODE, FRAME_RELATION, FRAME_OPEN, FRAME_COMMIT };
+
+enum flow_key {
+	KEY_T, KEY_ID, KEY_REVISION, KEY_TOMBSTONE, KEY_KIND, KEY_PARENT, KEY_STREAM, KEY_REF, KEY_REFS,
+	KEY_ATTRS, KEY_TYPE, KEY_FROM, KEY_TO, KEY_QUALITY, KEY_VIA, KEY_EVIDENCE, KEY_REASON,
+	KEY_STATE, KEY_DIGEST, KEY_COUNTS, KEY_COUNT
+};
+extern const char *const flow_keys[KEY_COUNT];
+
+enum flow_header_key {
+	HEAD_T, HEAD_SCHEMA, HEAD_CONVERSATION, HEAD_SESSION, HEAD_PARSER, HEAD_POLICY, HEAD_INPUT,
+	HEAD_ROUND, HEAD_PREVIOUS, HEAD_FROM_SEQ, HEAD_THROUGH_SEQ, HEAD_FROM_TIME,
+	HEAD_THROUGH_TIME, HEAD_SESSION_FROM, HEAD_SESSION_THROUGH, HEAD_TITLE,
+	HEAD_COUNTS, /* the counts, in the order of enum flow_count */
+	HEAD_COUNT = HEAD_COUNTS + FLOW_COUNTS
+};
+extern const char *const flow_header_keys[HEAD_COUNT];
+
+enum flow_type { TYPE_STRING, TYPE_UINT, TYPE_INT, TYPE_BOOL, TYPE_REF, TYPE_REFS, TYPE_COUNTS, TYPE_ANY };
+
+/* A line as the scanner left it. */
+struct flow_line_scan {
+	const char *p;
+	const char *const *keys;
+	struct json_scan sc;
+};
+bool flow_present(const struct flow_line_scan *s, int key); /* there, and not null */
+struct str flow_field(const struct flow_line_scan *s, int key);
+/* Decoded text; borrowed from the line or in `a`. "" when absent. */
+struct str flow_string(const struct flow_line_scan *s, int key, struct arena *a);
+struct str flow_decoded(struct str raw, struct arena *a);
+uint64_t flow_uint(const struct flow_line_scan *s, int key);
+bool flow_is_type(struct str raw, enum flow_type type);
+bool flow_ref(struct str raw, struct flow_place *out); /* false: another type; null is 0, 0 */
+enum flow_frame flow_frame_of(const struct flow_line_scan *s);
+/* The first field of a frame that has another type than it should; -1: none. */
+int flow_wrong_field(const struct flow_line_scan *s, enum flow_frame frame);
+
+/* ---- round.c ---- */
+
+struct flow_entity {
+	enum flow_map map;
+	uint64_t off;
+	uint32_t len;
+	const struct flow_line_scan *scan;
+	struct str id;
+	bool is_tombstone;
+	struct flow_place place;  /* ref, or earliest evidence */
+	struct arena *a;          /* until the call returns */
+};
+typedef void flow_entity_fn(void *arg, const struct flow_entity *e);
+
+/*
+ * Reads a round whole. 0 with fault->code NULL: it is valid; with a code: it
+ * is rejected. < 0: it could not be read. Strings of the header lie in `a`.
+ */
+int flow_round_read(const char *path, struct arena *a, struct flow_header *h, flow_entity_fn *fn, void *arg,
+	struct flow_fault *fault, struct err *err);
+/* Only its first line; the same results. */
+int flow_round_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
+	struct err *err);
+void flow_fault_set(struct flow_fault *f, const char *code, uint64_t line, uint64_t off, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* ---- chain.c ---- */
+
+enum { READERS = 8 };
+
+struct flow_state_line {
+	const char *key, *value;
+};
+
+struct flow_landed;
+
+struct flow_conversation {
+	struct arena arena;
+	char *path, *root;
+	const char *id;
+	struct flow_names names;
+
+	struct flow_round *rounds;
+	size_t nrounds, rounds_cap;
+	const char **reservations;
+	size_t nreservations, reservations_cap;
+	uint32_t folded;
+	bool is_done;
+	struct flow_fault fault;      /* the first that stopped the fold */
+	uint64_t fault_round;
+
+	bool has_state;
+	struct flow_state_line *state;
+	size_t nstate, state_cap;
+
+	struct flow_version *versions;
+	size_t nversions, versions_cap;
+	uint32_t *newest[FLOW_MAPS];  /* by id: its version + 1, or 0 */
+	size_t newest_cap;
+
+	struct {
+		struct log_reader *r;
+		uint32_t round;
+	} readers[READERS];
+	unsigned next_reader;
+
+	struct flow_landed *landed;
+};
+
+/* Rounds, reservations and the state file; also for who wants the newest header only. */
+int flow_chain_list(struct flow_conversation *c, struct err *err);
+char *flow_round_path(const struct flow_conversation *c, const struct flow_round *r);
+
+/* ---- fold.c ---- */
+
+/* Reads the next round and applies it when it follows. */
+void flow_fold_next(struct flow_conversation *c);
+
+/* ---- canon.c ---- */
+
+/* A JSON value with sorted keys and no white space; numbers as they are. */
+void flow_put_canonical(struct buf *out, struct str raw);
+/* flow_text, written as a JSON string. */
+void flow_put_text(struct buf *out, struct str raw);
+
+/* ---- landed.c ---- */
+
+struct flow_landed_file {
+	uint64_t seq;
+	char *path;
+};
+/* The landed files of a session, by sequence. Never leads out of the root. */
+struct flow_landed_file *flow_landed_list(const char *root, struct str session, size_t *n);
+void flow_landed_list_free(struct flow_landed_file *v, size_t n);
+/* Of the conversation's session, listed once. */
+const struct flow_landed_file *flow_landed_files(struct flow_conversation *c, size_t *n);
+const struct flow_landed_file *flow_landed_find(const struct flow_landed_file *v, size_t n, uint64_t seq);
+/* Digest of the whole file, and its damage (code NULL: none). */
+int flow_landed_check(const struct flow_landed_file *f, char hex[65], struct flow_fault *fault,
+	struct err *err);
+void flow_landed_free(struct flow_landed **landed);
+/* By the folder that it is in. */
+bool flow_landed_is_body(const struct flow_landed_file *f);
+
+/* ---- body.c ---- */
+
+void flow_body_rebuild(struct flow_conversation *c, struct flow_place place, struct arena *a,
+	struct flow_body *out);
+
+#endif
