@@ -17,11 +17,11 @@ enum { REFLOG_BESIDE, REFLOG_STATE, REFLOG_PLACES };
 enum { REFLOG_MAX = 64 << 20 }; /* bytes read of one reflog: the newest */
 
 struct reflog_file {
-	char *path;          /* NULL: there is no such place */
-	struct log_id id;    /* of what was read; exists=false: no file */
-	uint64_t committed;  /* behind the last good complete line */
-	bool is_cut;         /* only its newest REFLOG_MAX bytes were read */
-	char *unreadable;    /* the reason, or NULL */
+	char *path;         /* NULL: there is no such place */
+	struct log_id id;   /* of what was read; exists=false: no file */
+	uint64_t committed; /* behind the last good complete line */
+	bool is_cut;        /* only its newest REFLOG_MAX bytes were read */
+	char *unreadable;   /* the reason, or NULL */
 };
 
 /* Where the raw entry of an append line stands. */
@@ -32,17 +32,17 @@ struct reflog_raw {
 };
 
 struct reflog {
-	char *session;               /* its path */
-	char *folder;                /* the state folder, which need not exist; NULL without a home */
+	char *session; /* its path */
+	char *folder;  /* the state folder, which need not exist; NULL without a home */
 	struct reflog_file file[REFLOG_PLACES];
-	struct arena arena;          /* strings of the lines */
-	struct reflog_line *lines;   /* oldest first */
-	struct reflog_raw *raw;      /* of the same index */
+	struct arena arena;        /* strings of the lines */
+	struct reflog_line *lines; /* oldest first */
+	struct reflog_raw *raw;    /* of the same index */
 	size_t n, cap, raw_cap;
-	size_t *lost;                /* append lines that miss in the session, each id once, oldest first */
+	size_t *lost; /* append lines that miss in the session, each id once, oldest first */
 	size_t nlost;
-	bool is_applied;             /* `lost` and the session's tip are from these lines */
-	bool is_marked;              /* is_known and is_lost are set on the lines */
+	bool is_applied; /* `lost` and the session's tip are from these lines */
+	bool is_marked;  /* is_known and is_lost are set on the lines */
 };
 
 void reflog_init(struct reflog *r, const char *session_path, bool has_beside);
@@ -61,7 +61,8 @@ bool reflog_entry_is_good(struct str raw, struct json_scan *sc);
 /* The entry of append line i, byte for byte as it was written. */
 int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct err *err);
 
-void reflog_put_checkout(struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at);
+void reflog_put_checkout(
+	struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at);
 void reflog_put_label(struct buf *out, struct str entry, struct str text, int64_t at);
 void reflog_put_append(struct buf *out, struct str entry_json, int64_t at);
 /*
@@ -78,22 +79,22 @@ enum undo_op { UNDO_CHECKOUT, UNDO_LABEL, UNDO_TITLE };
 
 struct undo {
 	enum undo_op op;
-	struct buf entry;   /* checkout: the tip before; label: its entry */
-	struct buf text;    /* label or title before */
-	bool was_set;       /* there was a label or title */
+	struct buf entry; /* checkout: the tip before; label: its entry */
+	struct buf text;  /* label or title before */
+	bool was_set;     /* there was a label or title */
 };
 
 struct work {
 	struct session *s;
 	const struct format *fmt;
 	char *path, *dir;
-	char *sidecar;          /* NULL where the format has none */
+	char *sidecar; /* NULL where the format has none */
 	struct log_id sidecar_id;
 	struct reflog reflog;
-	bool is_loaded;         /* all read, tip and labels applied */
+	bool is_loaded; /* all read, tip and labels applied */
 	struct undo *undo;
 	size_t nundo, undo_cap;
-	char why[300];          /* of work_can */
+	char why[300]; /* of work_can */
 };
 
 /* Was a file made, taken away or written between the two looks? */
@@ -139,10 +140,11 @@ struct new_entry {
 	bool has_parent;
 	struct buf parent, role;
 	int64_t time;
-	struct buf line;    /* as it will stand in the file, with its newline */
+	struct buf line; /* as it will stand in the file, with its newline */
 };
 /* Role and parent of what `spec` asks for (its `at` is current), and the line. */
-int new_entry_make(struct work *w, const struct fork_spec *spec, struct new_entry *n, struct err *err);
+int new_entry_make(
+	struct work *w, const struct fork_spec *spec, struct new_entry *n, struct err *err);
 void new_entry_release(struct new_entry *n);
 
 #endif

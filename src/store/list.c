@@ -17,10 +17,10 @@
 #include "format/tree/tree.h"
 
 enum {
-	SCAN_MAX = 1024,    /* names in one turn */
-	LOAD_US = 2000,     /* the least a load gets, so that a tiny budget still ends */
+	SCAN_MAX = 1024, /* names in one turn */
+	LOAD_US = 2000,  /* the least a load gets, so that a tiny budget still ends */
 	LIVE_MS = 60000,
-	FIND_LIST = 8       /* candidates named */
+	FIND_LIST = 8 /* candidates named */
 };
 
 /* ---- rows by path ---- */
@@ -97,7 +97,8 @@ static const char *root_folder(struct store *st, const struct root *root)
 	return kept;
 }
 
-static struct row *row_add(struct store *st, size_t root, const struct found *f, size_t slot, uint64_t hash)
+static struct row *row_add(
+	struct store *st, size_t root, const struct found *f, size_t slot, uint64_t hash)
 {
 	struct row *row = arena_new(&st->arena, struct row);
 
@@ -163,7 +164,7 @@ static void on_found(const struct found *f, void *arg)
 	else
 		sidecar = sidecar_of(st, row); /* the first load reads it anyway */
 	changed = is_new || row->pub.is_gone || row->pub.state == ROW_UNREADABLE ||
-		log_id_differs(&row->file, &f->file) || log_id_differs(&row->sidecar, &sidecar);
+		  log_id_differs(&row->file, &f->file) || log_id_differs(&row->sidecar, &sidecar);
 	row->generation = st->generation;
 	row->pub.is_gone = false;
 	row->file = f->file;
@@ -205,7 +206,7 @@ static void scan_done(struct store *st, size_t i)
 		root_set_note(root, NULL);
 	else if (!root->note)
 		root_set_note(root, xasprintf("%s holds no sessions; looked for %s", root->path,
-			root->fmt->title));
+					    root->fmt->title));
 }
 
 static bool is_regular(const char *path)
@@ -279,7 +280,7 @@ void store_rescan(struct store *st)
 static bool is_loading(const struct store *st, size_t row)
 {
 	return (st->loader[0].w && st->loader[0].row == row) ||
-		(st->loader[1].w && st->loader[1].row == row);
+	       (st->loader[1].w && st->loader[1].row == row);
 }
 
 static bool waits(const struct store *st, size_t row)
@@ -389,7 +390,8 @@ out:
 	return rc;
 }
 
-static void list_candidates(struct store *st, const char *name, size_t n, bool exact, struct buf *list)
+static void list_candidates(
+	struct store *st, const char *name, size_t n, bool exact, struct buf *list)
 {
 	size_t left = FIND_LIST;
 
@@ -403,7 +405,8 @@ static void list_candidates(struct store *st, const char *name, size_t n, bool e
 	}
 }
 
-static int find_by_id(struct store *st, const char *name, size_t *found, struct buf *list, struct err *err)
+static int find_by_id(
+	struct store *st, const char *name, size_t *found, struct buf *list, struct err *err)
 {
 	size_t n = strlen(name), nexact = 0, nprefix = 0, exact = 0, prefix = 0;
 
@@ -427,8 +430,9 @@ static int find_by_id(struct store *st, const char *name, size_t *found, struct 
 		return err_set(err, ERR_NOTFOUND, "no session \"%s\" among %zu in %zu root%s", name,
 			st->nrows, st->nroots, st->nroots == 1 ? "" : "s");
 	list_candidates(st, name, n, nexact > 0, list);
-	return err_set(err, ERR_AMBIGUOUS, nexact ? "session %s is in %zu roots" :
-		"\"%s\" begins the ids of %zu sessions", name, nexact ? nexact : nprefix);
+	return err_set(err, ERR_AMBIGUOUS,
+		nexact ? "session %s is in %zu roots" : "\"%s\" begins the ids of %zu sessions",
+		name, nexact ? nexact : nprefix);
 }
 
 int store_find(struct store *st, const char *name, size_t *row, struct buf *list, struct err *err)

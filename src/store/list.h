@@ -8,50 +8,50 @@
 
 struct root {
 	char *path;
-	bool is_file;                /* one session, not a folder of them */
-	const struct format *fmt;    /* NULL: nothing fitted so far */
-	struct log_id id;            /* dev and ino, so that no root counts twice */
-	char *note;                  /* the sentence for store_root_note, or NULL */
+	bool is_file;             /* one session, not a folder of them */
+	const struct format *fmt; /* NULL: nothing fitted so far */
+	struct log_id id;         /* dev and ino, so that no root counts twice */
+	char *note;               /* the sentence for store_root_note, or NULL */
 	bool to_scan;
 	uint64_t scan_pos;
 	bool scan_started;
-	size_t nfound;               /* sessions in the scan that runs or ran last */
+	size_t nfound; /* sessions in the scan that runs or ran last */
 };
 
 struct row {
-	struct session_row pub;      /* what others see */
+	struct session_row pub; /* what others see */
 	size_t root;
 	struct log_id file, sidecar; /* as they were when it was queued */
 	uint64_t hash;               /* of the path */
 	uint32_t generation;         /* of the scan that saw it last */
 	bool to_load;
-	char *text;                  /* one block with the strings of a load */
+	char *text; /* one block with the strings of a load */
 };
 
-/* A session being read for its row. Two, so that what is on the screen need not wait for a big one. */
+/* A session being read for its row. Two: what is on the screen need not wait for a big one. */
 struct loader {
 	struct work *w;
 	size_t row;
-	uint64_t counted;            /* bytes that the progress has seen */
+	uint64_t counted; /* bytes that the progress has seen */
 };
 
 struct store {
 	struct root *roots;
 	size_t nroots, roots_cap;
 
-	struct arena arena;          /* rows and their lasting strings */
+	struct arena arena; /* rows and their lasting strings */
 	struct row **rows;
 	size_t nrows, rows_cap;
-	size_t *table;               /* open addressing by path: row + 1 */
+	size_t *table; /* open addressing by path: row + 1 */
 	size_t table_cap;
 	uint64_t seed;
 
 	uint32_t generation;
-	size_t next;                 /* no row before it waits for a load */
+	size_t next; /* no row before it waits for a load */
 	struct loader loader[2];
 	uint64_t bytes_done, bytes_all;
 
-	char *checked_dir;           /* the newest answer of log_can_write */
+	char *checked_dir; /* the newest answer of log_can_write */
 	bool checked_writable;
 };
 

@@ -47,7 +47,8 @@ static int reflog_lines(struct work *w, struct str entry, struct buf *out, struc
 
 		rc = reflog_entry_bytes(r, r->lost[i], &raw, err);
 		if (rc == 0)
-			reflog_put_append(out, (struct str){ raw.p, raw.n }, r->lines[r->lost[i]].at);
+			reflog_put_append(
+				out, (struct str){ raw.p, raw.n }, r->lines[r->lost[i]].at);
 		buf_release(&raw);
 	}
 	return rc;
@@ -61,7 +62,8 @@ static int take_back(struct log *reflog, const struct log_append_info *info, str
 	if (log_take_back(reflog, info, &e) == 0)
 		return cause->code;
 	err_clear(cause);
-	err_set(cause, said.code, "%.120s; the reflog still names the entry, so it will show as lost: %.100s",
+	err_set(cause, said.code,
+		"%.120s; the reflog still names the entry, so it will show as lost: %.100s",
 		said.text, e.text);
 	cause->sys = said.sys;
 	return cause->code;
@@ -82,7 +84,8 @@ static int append_logged(struct work *w, struct log *session, const struct buf *
 	if (rc == 0)
 		rc = reflog_lines(w, (struct str){ line->p, line->n - 1 }, &lines, err);
 	if (rc == 0)
-		rc = log_append(reflog, w->reflog.file[place].committed, lines.p, lines.n, &note, err);
+		rc = log_append(
+			reflog, w->reflog.file[place].committed, lines.p, lines.n, &note, err);
 	if (rc < 0)
 		goto out;
 	/* the reflog is on stable storage: now the entry itself */
@@ -112,8 +115,8 @@ static int show_lines(struct work *w, const struct buf *lines, struct done *d, s
 	return rc;
 }
 
-static void say_forked(struct work *w, const struct new_entry *n, const struct fork_spec *spec, bool dry,
-	const struct log_append_info *info, struct done *d)
+static void say_forked(struct work *w, const struct new_entry *n, const struct fork_spec *spec,
+	bool dry, const struct log_append_info *info, struct done *d)
 {
 	struct buf b = { 0 };
 
@@ -136,7 +139,8 @@ static void say_forked(struct work *w, const struct new_entry *n, const struct f
 }
 
 /* One try. ERR_CHANGED: somebody wrote between reading and locking. */
-static int fork_once(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
+static int fork_once(
+	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
 {
 	struct log_append_info info = { 0 };
 	struct new_entry n;
@@ -161,7 +165,10 @@ static int fork_once(struct work *w, const struct fork_spec *spec, bool dry, str
 	return rc;
 }
 
-/* Done is done: a look that fails now can be taken again. The mark "new" is for entries of others. */
+/*
+ * Done is done: a look that fails now can be taken again. The mark "new" is for
+ * entries of others.
+ */
 static void look_at_own(struct work *w, struct str id)
 {
 	uint32_t entry;
@@ -170,7 +177,8 @@ static void look_at_own(struct work *w, struct str id)
 		w->s->entries[entry].flags &= ~ENTRY_NEW;
 }
 
-int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
+int work_fork(
+	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
 {
 	struct fork_spec now = *spec;
 	struct buf id = { 0 };
@@ -248,13 +256,15 @@ static void say_repaired(struct work *w, size_t nlost, size_t norphans, bool dry
 	struct buf b = { 0 };
 
 	if (w->s->is_torn)
-		buf_printf(&b, dry ? "would set %llu torn bytes aside" : "%llu torn bytes set aside in %s",
+		buf_printf(&b,
+			dry ? "would set %llu torn bytes aside" : "%llu torn bytes set aside in %s",
 			(unsigned long long)(w->s->size - w->s->committed), info->torn_path);
 	if (nlost)
-		buf_printf(&b, "%s%s %zu lost entr%s again", b.n ? "; " : "", dry ? "would append" : "appended",
-			nlost, nlost == 1 ? "y" : "ies");
+		buf_printf(&b, "%s%s %zu lost entr%s again", b.n ? "; " : "",
+			dry ? "would append" : "appended", nlost, nlost == 1 ? "y" : "ies");
 	if (norphans)
-		buf_printf(&b, ", %zu without %s parent: it is gone", norphans, norphans == 1 ? "its" : "their");
+		buf_printf(&b, ", %zu without %s parent: it is gone", norphans,
+			norphans == 1 ? "its" : "their");
 	done_say(d, "%s", b.p);
 	buf_release(&b);
 }

@@ -164,7 +164,7 @@ static int publish_session(struct work *w, const struct copy *c, struct err *err
 
 	if (rc == 0)
 		rc = copy_records(w, c, pub, NULL, err);
-	/* records are read by their place: a file that was written over in place holds others now */
+	/* records are read by their place: a file written over in place holds others now */
 	if (rc == 0)
 		rc = log_stat(w->path, &now, err);
 	if (rc == 0 && log_compare(w->fmt->file(w->s), &now) == LOG_REWRITTEN)
@@ -197,7 +197,8 @@ static int remove_sidecar(const struct copy *c, struct err *cause)
 	return cause->code;
 }
 
-static int copy_once(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
+static int copy_once(
+	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
 {
 	struct copy c;
 	int rc = copy_make(w, spec, &c, err);
@@ -218,15 +219,16 @@ static int copy_once(struct work *w, const struct fork_spec *spec, bool dry, str
 		done_set(d->path, sizeof(d->path), str_of(c.path));
 		if (c.has_entry)
 			done_set(d->entry, sizeof(d->entry), str_of(c.entry.id));
-		done_say(d, "%s %u entr%s%s into the new session %s", dry ? "would copy" : "copied", c.n,
-			c.n == 1 ? "y" : "ies", c.has_entry ? " and the new one" : "",
+		done_say(d, "%s %u entr%s%s into the new session %s", dry ? "would copy" : "copied",
+			c.n, c.n == 1 ? "y" : "ies", c.has_entry ? " and the new one" : "",
 			short_id(str_of(c.id)).s);
 	}
 	copy_release(&c);
 	return rc;
 }
 
-int work_fork_new(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
+int work_fork_new(
+	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
 {
 	struct fork_spec now = *spec;
 	struct buf id = { 0 };

@@ -21,7 +21,8 @@ static struct str str_buf(const struct buf *b)
 }
 
 /* Show the line, or write it and take in what it changes. */
-static int put_line(struct work *w, const struct buf *line, bool dry, struct done *d, struct err *err)
+static int put_line(
+	struct work *w, const struct buf *line, bool dry, struct done *d, struct err *err)
 {
 	int rc;
 
@@ -48,8 +49,8 @@ static int tip_id(struct work *w, struct buf *id, struct str *out, struct err *e
 }
 
 /* `to` becomes the tip. *from gets the id of the one before. */
-static int checkout(struct work *w, struct str to, bool dry, struct done *d, struct buf *from,
-	struct err *err)
+static int checkout(
+	struct work *w, struct str to, bool dry, struct done *d, struct buf *from, struct err *err)
 {
 	struct buf line = { 0 };
 	struct str before;
@@ -69,7 +70,9 @@ static int checkout(struct work *w, struct str to, bool dry, struct done *d, str
 	reflog_put_checkout(&line, to, before, w->s->n, clock_now_ms());
 	rc = put_line(w, &line, dry, d, err);
 	if (rc == 0)
-		done_say(d, dry ? "would make %s the tip (it is %s)" : "tip is now %s (was %s); u undoes",
+		done_say(d,
+			dry ? "would make %s the tip (it is %s)"
+			    : "tip is now %s (was %s); u undoes",
 			short_id(to).s, before.p ? short_id(before).s : "none");
 	buf_release(&line);
 	return rc;
@@ -123,8 +126,8 @@ static int label(struct work *w, struct str id, struct str text, bool dry, struc
 	reflog_put_label(&line, id, text, clock_now_ms());
 	rc = put_line(w, &line, dry, d, err);
 	if (rc == 0 && text.n)
-		done_say(d, "%s [%.*s]%s", dry ? "would label the entry" : "labelled", (int)text.n, text.p,
-			dry ? "" : "; u undoes");
+		done_say(d, "%s [%.*s]%s", dry ? "would label the entry" : "labelled", (int)text.n,
+			text.p, dry ? "" : "; u undoes");
 	else if (rc == 0)
 		done_say(d, "%s [%s]", dry ? "would remove the label" : "removed the label",
 			before->n ? before->p : "");
@@ -132,7 +135,8 @@ static int label(struct work *w, struct str id, struct str text, bool dry, struc
 	return rc;
 }
 
-int work_label(struct work *w, uint32_t entry, struct str text, bool dry, struct done *d, struct err *err)
+int work_label(
+	struct work *w, uint32_t entry, struct str text, bool dry, struct done *d, struct err *err)
 {
 	struct buf id = { 0 }, before = { 0 };
 	bool was_set = false;
@@ -175,15 +179,19 @@ int work_undo(struct work *w, struct done *d, struct err *err)
 	case UNDO_LABEL:
 		rc = label(w, str_buf(&u.entry), str_buf(&u.text), false, d, &now, &was_set, err);
 		if (rc == 0)
-			done_say(d, u.was_set ? "undone: the label is [%.*s] again" :
-				"undone: the label is gone", (int)u.text.n, u.text.n ? u.text.p : "");
+			done_say(d,
+				u.was_set ? "undone: the label is [%.*s] again"
+					  : "undone: the label is gone",
+				(int)u.text.n, u.text.n ? u.text.p : "");
 		break;
 	case UNDO_TITLE:
-		rc = title_set(w, u.was_set ? str_buf(&u.text) : (struct str){ NULL, 0 }, false, d, &now,
-			&was_set, err);
+		rc = title_set(w, u.was_set ? str_buf(&u.text) : (struct str){ NULL, 0 }, false, d,
+			&now, &was_set, err);
 		if (rc == 0)
-			done_say(d, u.was_set ? "undone: the title is \"%.*s\" again" :
-				"undone: the title is gone", (int)u.text.n, u.text.n ? u.text.p : "");
+			done_say(d,
+				u.was_set ? "undone: the title is \"%.*s\" again"
+					  : "undone: the title is gone",
+				(int)u.text.n, u.text.n ? u.text.p : "");
 		break;
 	}
 	buf_release(&now);

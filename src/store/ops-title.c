@@ -93,7 +93,9 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
 		title.p = NULL; /* no title is no member */
 	rc = title_set(w, title, dry, d, &before, &was_set, err);
 	if (rc == 0 && title.n)
-		done_say(d, dry ? "would set the title \"%.*s\"" : "the title is now \"%.*s\"; u undoes",
+		done_say(d,
+			dry ? "would set the title \"%.*s\""
+			    : "the title is now \"%.*s\"; u undoes",
 			(int)title.n, title.p);
 	else if (rc == 0)
 		done_say(d, dry ? "would remove the title" : "the title is removed; u undoes");

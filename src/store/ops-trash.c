@@ -30,14 +30,16 @@ enum { NAME_TRIES = 1000, INFO_MAX = 64 << 10 };
 
 enum { PART_SESSION, PART_SIDECAR, PART_REFLOG, NPARTS };
 static const char *const endings[NPARTS] = {
-	[PART_SESSION] = ".jsonl", [PART_SIDECAR] = ".meta.json", [PART_REFLOG] = ".reflog",
+	[PART_SESSION] = ".jsonl",
+	[PART_SIDECAR] = ".meta.json",
+	[PART_REFLOG] = ".reflog",
 };
 
 struct trash {
-	char *files, *info;       /* the two folders */
-	char *from[NPARTS];       /* NULL: there is no such file */
+	char *files, *info; /* the two folders */
+	char *from[NPARTS]; /* NULL: there is no such file */
 	char *to[NPARTS], *note[NPARTS];
-	int nmoved, nnoted;       /* parts that are done */
+	int nmoved, nnoted; /* parts that are done */
 };
 
 static void trash_release(struct trash *t)
@@ -58,7 +60,8 @@ static bool device_of(const char *path, dev_t *dev)
 	struct stat sb;
 	bool ok;
 
-	while (!(ok = stat(p, &sb) == 0) && errno == ENOENT && strcmp(p, "/") != 0 && strcmp(p, ".") != 0) {
+	while (!(ok = stat(p, &sb) == 0) && errno == ENOENT && strcmp(p, "/") != 0 &&
+		strcmp(p, ".") != 0) {
 		up = path_dir(p);
 		free(p);
 		p = up;
@@ -140,8 +143,8 @@ static void put_info(struct buf *out, const char *path)
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	buf_adds(out, "[Trash Info]\nPath=");
 	for (const unsigned char *p = (const unsigned char *)path; *p; p++)
-		if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-			strchr("/-_.~", *p))
+		if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+			(*p >= '0' && *p <= '9') || strchr("/-_.~", *p))
 			buf_addc(out, *p);
 		else
 			buf_printf(out, "%%%02X", *p);
@@ -180,7 +183,8 @@ static void move_back(struct trash *t, struct err *cause)
 	if (!stuck)
 		return;
 	err_clear(cause);
-	err_set(cause, said.code, "%.100s; %.100s could not be moved back: %.80s", said.text, stuck, e.text);
+	err_set(cause, said.code, "%.100s; %.100s could not be moved back: %.80s", said.text, stuck,
+		e.text);
 	cause->sys = said.sys;
 }
 
@@ -273,7 +277,8 @@ int work_trash(struct work **wp, bool dry, struct done *d, struct err *err)
 	if (rc == 0) {
 		done_set(d->session, sizeof(d->session), str_of(w->s->id));
 		done_set(d->path, sizeof(d->path), str_of(t.to[PART_SESSION]));
-		done_say(d, "%s %s to %s", dry ? "would move" : "moved", w->s->id, t.to[PART_SESSION]);
+		done_say(d, "%s %s to %s", dry ? "would move" : "moved", w->s->id,
+			t.to[PART_SESSION]);
 		if (!dry)
 			work_close(wp);
 	}

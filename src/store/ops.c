@@ -72,7 +72,8 @@ struct short_id short_id(struct str id)
 
 bool err_is_denied(const struct err *err)
 {
-	return err->code == ERR_IO && (err->sys == EACCES || err->sys == EROFS || err->sys == EPERM);
+	return err->code == ERR_IO &&
+	       (err->sys == EACCES || err->sys == EROFS || err->sys == EPERM);
 }
 
 int work_check(struct work *w, unsigned what, struct err *err)
@@ -81,7 +82,8 @@ int work_check(struct work *w, unsigned what, struct err *err)
 
 	if (work_can(w, what, &why))
 		return 0;
-	return err_set(err, (w->fmt->can_write & what) == what ? ERR_IO : ERR_UNSUPPORTED, "%s", why);
+	return err_set(
+		err, (w->fmt->can_write & what) == what ? ERR_IO : ERR_UNSUPPORTED, "%s", why);
 }
 
 int err_hand_over(struct err *to, const struct err *from)
@@ -122,7 +124,8 @@ static bool role_is_legal(struct str role)
 }
 
 /* A retry takes the role of the entry it does again; a fork the one asked for. */
-static int take_role(struct work *w, const struct fork_spec *spec, struct buf *role, struct err *err)
+static int take_role(
+	struct work *w, const struct fork_spec *spec, struct buf *role, struct err *err)
 {
 	struct tree_fields f = { 0 };
 	struct arena a = { 0 };
@@ -143,7 +146,8 @@ static int take_role(struct work *w, const struct fork_spec *spec, struct buf *r
 	return rc;
 }
 
-int new_entry_make(struct work *w, const struct fork_spec *spec, struct new_entry *n, struct err *err)
+int new_entry_make(
+	struct work *w, const struct fork_spec *spec, struct new_entry *n, struct err *err)
 {
 	uint32_t parent = spec->at;
 	struct tree_entry e = { .content = spec->content };

@@ -103,40 +103,10 @@ static size_t keep_oldest(const struct reflog *r, struct lost_id *v, size_t n)
 }
 
 /*
- * session_find reads the file to be certain, and a read that fails looks like
- * an entry that is not there. What would be appended again must surely miss,
- * so the hashes in memory have the last word: nothing up to the newest line whose
- * entry they know is lost.
- */
-static size_t surely_lost(const struct session *s, struct lost_id *v, size_t n)
-{
-	size_t after = 0, kept = 0;
-
-	for (uint32_t i = 0; i < s->n; i++) {
-		uint64_t hash = s->entries[i].idhash;
-		size_t lo = 0, hi = n;
-
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (v[mid].hash < hash)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		if (lo < n && v[lo].hash == hash && v[lo].line + 1 > after)
-			after = v[lo].line + 1;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (v[i].line >= after)
-			v[kept++] = v[i];
-	return kept;
-}
-
-/*
  * The newest append lines up to the first whose entry is there. One entry may
  * stand on several lines (a fork writes those that miss again behind its own,
- * so that they stay the newest); its oldest line keeps the order.
+ * so that they stay the newest); its oldest line keeps the order. An id that
+ * can not be read counts as found, so nothing is lost for want of a read.
  */
 static void find_lost(struct reflog *r, struct session *s)
 {
@@ -157,7 +127,7 @@ static void find_lost(struct reflog *r, struct session *s)
 		v[n++] = (struct lost_id){ session_hash(s, l->entry.p, l->entry.n), i };
 	}
 	if (n > 0)
-		n = surely_lost(s, v, keep_oldest(r, v, n));
+		n = keep_oldest(r, v, n);
 	if (n > 0) {
 		qsort(v, n, sizeof(*v), by_line);
 		r->lost = xcalloc(n, sizeof(*r->lost));
@@ -209,10 +179,12 @@ static void apply_problems(struct reflog *r, struct session *s)
 
 		if (f->unreadable)
 			problem_add(&s->problems, &s->arena, "reflog-unreadable", 0, s->size, 0,
-				ENTRY_NONE, "checkouts and labels are not known: %s", f->unreadable);
+				ENTRY_NONE, "checkouts and labels are not known: %s",
+				f->unreadable);
 		if (f->is_cut)
-			problem_add(&s->problems, &s->arena, "reflog-long", 0, s->size, 0, ENTRY_NONE,
-				"only the newest %d MB of the reflog were read", REFLOG_MAX >> 20);
+			problem_add(&s->problems, &s->arena, "reflog-long", 0, s->size, 0,
+				ENTRY_NONE, "only the newest %d MB of the reflog were read",
+				REFLOG_MAX >> 20);
 	}
 	problem_sort(&s->problems);
 }

@@ -9,7 +9,8 @@
 
 #include "json/write.h"
 
-void reflog_put_checkout(struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at)
+void reflog_put_checkout(
+	struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at)
 {
 	buf_adds(out, "{\"v\":1,\"op\":\"checkout\",\"tip\":");
 	json_put_string(out, tip);

@@ -24,13 +24,22 @@ enum { STATE_NAME_MAX = 200 }; /* a longer name is replaced by its digest */
 
 enum { K_V, K_OP, K_TIP, K_FROM, K_ENTRIES, K_ENTRY, K_LABEL, K_AT, K_COUNT };
 static const char *const line_keys[K_COUNT] = {
-	[K_V] = "v", [K_OP] = "op", [K_TIP] = "tip", [K_FROM] = "from",
-	[K_ENTRIES] = "entries", [K_ENTRY] = "entry", [K_LABEL] = "label", [K_AT] = "at",
+	[K_V] = "v",
+	[K_OP] = "op",
+	[K_TIP] = "tip",
+	[K_FROM] = "from",
+	[K_ENTRIES] = "entries",
+	[K_ENTRY] = "entry",
+	[K_LABEL] = "label",
+	[K_AT] = "at",
 };
 
 static const char *const entry_keys[ENTRY_KEYS] = {
-	[ENTRY_ID] = "id", [ENTRY_PARENT] = "parentId", [ENTRY_ROLE] = "role",
-	[ENTRY_CONTENT] = "content", [ENTRY_TIME] = "timestamp",
+	[ENTRY_ID] = "id",
+	[ENTRY_PARENT] = "parentId",
+	[ENTRY_ROLE] = "role",
+	[ENTRY_CONTENT] = "content",
+	[ENTRY_TIME] = "timestamp",
 };
 
 /* ---- where it lies ---- */
@@ -143,14 +152,14 @@ bool reflog_entry_is_good(struct str raw, struct json_scan *sc)
 	if (json_scan(raw.p, raw.n, entry_keys, ENTRY_KEYS, sc) != JSON_OK || sc->end != raw.n)
 		return false;
 	return f[ENTRY_ID].type == JSON_STRING && f[ENTRY_ID].len > 2 &&
-		(f[ENTRY_PARENT].type == JSON_NONE || f[ENTRY_PARENT].type == JSON_NULL ||
-			f[ENTRY_PARENT].type == JSON_STRING) &&
-		f[ENTRY_ROLE].type == JSON_STRING && f[ENTRY_CONTENT].type == JSON_STRING &&
-		json_int64(json_raw(raw.p, &f[ENTRY_TIME]), &time);
+	       (f[ENTRY_PARENT].type == JSON_NONE || f[ENTRY_PARENT].type == JSON_NULL ||
+		       f[ENTRY_PARENT].type == JSON_STRING) &&
+	       f[ENTRY_ROLE].type == JSON_STRING && f[ENTRY_CONTENT].type == JSON_STRING &&
+	       json_int64(json_raw(raw.p, &f[ENTRY_TIME]), &time);
 }
 
-static bool parse_checkout(struct reflog *r, const char *p, const struct json_field *f,
-	struct reflog_line *out)
+static bool parse_checkout(
+	struct reflog *r, const char *p, const struct json_field *f, struct reflog_line *out)
 {
 	if (f[K_TIP].type != JSON_STRING || !json_uint64(json_raw(p, &f[K_ENTRIES]), &out->entries))
 		return false;
@@ -161,8 +170,8 @@ static bool parse_checkout(struct reflog *r, const char *p, const struct json_fi
 	return true;
 }
 
-static bool parse_label(struct reflog *r, const char *p, const struct json_field *f,
-	struct reflog_line *out)
+static bool parse_label(
+	struct reflog *r, const char *p, const struct json_field *f, struct reflog_line *out)
 {
 	if (f[K_ENTRY].type != JSON_STRING || f[K_LABEL].type != JSON_STRING)
 		return false;

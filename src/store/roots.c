@@ -97,12 +97,14 @@ static int add_path(struct store *st, char *path, struct err *err)
 	if (stat(path, &sb) < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return err_set(err, ERR_NOTFOUND,
-				"%s: no such file or folder; looked for a folder of sessions, a session folder "
-				"or a session file", path);
+				"%s: no such file or folder; looked for a folder of sessions, "
+				"a session folder or a session file",
+				path);
 		return err_sys(err, "%s", path);
 	}
 	if (!S_ISDIR(sb.st_mode) && !S_ISREG(sb.st_mode))
-		return err_set(err, ERR_UNSUPPORTED, "%s is neither a folder nor a regular file", path);
+		return err_set(
+			err, ERR_UNSUPPORTED, "%s is neither a folder nor a regular file", path);
 	if (root_known(st, &sb))
 		return 0;
 	fmt = format_detect(path, &why);
@@ -128,7 +130,7 @@ int store_add(struct store *st, const char *path, struct err *err)
 	return rc;
 }
 
-/* A place that can not be opened stays in the list with the reason: nothing is passed over in silence. */
+/* A place that can not be opened stays in the list with the reason, not passed over in silence. */
 static void add_or_note(struct store *st, const char *path)
 {
 	char *expanded = path_expand(path);
@@ -172,8 +174,8 @@ static int none_found(struct err *err)
 
 	for (size_t i = 0; i < sizeof(known_places) / sizeof(known_places[0]); i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", known_places[i].path);
-	rc = err_set(err, ERR_NOTFOUND, "no sessions found: looked for %s; name a folder, or set BOUGH_ROOT",
-		b.p);
+	rc = err_set(err, ERR_NOTFOUND,
+		"no sessions found: looked for %s; name a folder, or set BOUGH_ROOT", b.p);
 	buf_release(&b);
 	return rc;
 }

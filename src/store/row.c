@@ -13,7 +13,7 @@
 
 enum {
 	PREVIEW_BYTES = 400,
-	PREVIEW_TRIES = 32,     /* entries without words that are passed over */
+	PREVIEW_TRIES = 32, /* entries without words that are passed over */
 	TITLE_BYTES = 400
 };
 
@@ -23,8 +23,10 @@ enum { T_TITLE, T_PARENT, T_USER, T_MODEL, T_REASON, T_COUNT };
 static void set_texts(struct row *row, struct buf texts[T_COUNT])
 {
 	const char **to[T_COUNT] = {
-		[T_TITLE] = &row->pub.title, [T_PARENT] = &row->pub.parent_id,
-		[T_USER] = &row->pub.preview_user, [T_MODEL] = &row->pub.preview_model,
+		[T_TITLE] = &row->pub.title,
+		[T_PARENT] = &row->pub.parent_id,
+		[T_USER] = &row->pub.preview_user,
+		[T_MODEL] = &row->pub.preview_model,
 		[T_REASON] = &row->pub.reason,
 	};
 	size_t all = 0;

@@ -20,35 +20,40 @@
 /* ---------------------------------------------------------------- roots and the list */
 
 enum row_state {
-	ROW_FOUND,      /* only the name and stat are known */
-	ROW_LOADED,     /* counts, times and problems are known */
-	ROW_UNREADABLE  /* `reason` says why */
+	ROW_FOUND,     /* only the name and stat are known */
+	ROW_LOADED,    /* counts, times and problems are known */
+	ROW_UNREADABLE /* `reason` says why */
 };
 
 struct session_row {
 	const char *id, *path, *root, *project, *title; /* title: NULL until loaded */
 	const char *format;
 	const char *reason;
-	const char *parent_id;     /* parentSessionId, or NULL */
+	const char *parent_id; /* parentSessionId, or NULL */
 	enum row_state state;
 	uint32_t entries, branches, nproblems;
 	uint64_t size, torn_bytes;
 	int64_t first_time, last_time; /* from the data, ms; INT64_MIN none */
-	int64_t mtime;             /* of the file, ms: shown with a mark where the data has no time */
-	bool is_torn, is_damaged;  /* torn tail; any other problem */
-	bool is_readonly;          /* this process may not write in its folder */
-	bool is_live;              /* the file changed in the last minute, or grows while open */
-	bool is_gone;              /* it was there and is not any more */
-	const char *preview_user, *preview_model; /* last prompt and last answer, short, unsanitised */
+	int64_t mtime; /* of the file, ms: shown with a mark where the data has no time */
+	bool is_torn, is_damaged; /* torn tail; any other problem */
+	bool is_readonly;         /* this process may not write in its folder */
+	bool is_live;             /* the file changed in the last minute, or grows while open */
+	bool is_gone;             /* it was there and is not any more */
+	const char *preview_user,
+		*preview_model; /* last prompt and last answer, short, unsanitised */
 };
 
 struct store;
 
 struct store *store_new(void);
 void store_free(struct store **st);
-/* A root folder, a session file, or a session folder. ERR_NOTFOUND and the like say what was looked for. */
+/* A root, a session file or a session folder. ERR_NOTFOUND and the like say what was looked for. */
 int store_add(struct store *st, const char *path, struct err *err);
-/* No path given: $BOUGH_ROOT, the configuration's roots, the known places that exist. Their number. */
+/*
+ * No path given: the roots of $BOUGH_ROOT, else the configuration's, else the
+ * known places that exist. How many were added; one that can not be opened
+ * counts and has a note.
+ */
 int store_add_defaults(struct store *st, const char *const *configured, size_t n, struct err *err);
 size_t store_nroots(const struct store *st);
 const char *store_root(const struct store *st, size_t i);
@@ -64,7 +69,8 @@ void store_scan(struct store *st);
 /* Look for new, changed and gone sessions again; store_step does the work. */
 void store_rescan(struct store *st);
 size_t store_nrows(const struct store *st);
-const struct session_row *store_row(const struct store *st, size_t i); /* in the order found; indices stay */
+const struct session_row *store_row(
+	const struct store *st, size_t i); /* in the order found; indices stay */
 void store_progress(const struct store *st, uint64_t *done, uint64_t *all); /* bytes */
 /*
  * By path, id or unique id prefix. ERR_NOTFOUND, ERR_AMBIGUOUS (candidates, at
@@ -79,10 +85,10 @@ struct work; /* an open session */
 
 enum work_change {
 	WORK_SAME,
-	WORK_GREW,       /* entries were added; indices stay */
-	WORK_REPLACED,   /* the session was read anew: indices are different, look ids up again */
+	WORK_GREW,     /* entries were added; indices stay */
+	WORK_REPLACED, /* the session was read anew: indices are different, look ids up again */
 	WORK_GONE,
-	WORK_TIP         /* only tip or labels changed */
+	WORK_TIP /* only tip or labels changed */
 };
 
 int work_open(struct work **out, const char *path, struct err *err);
@@ -123,32 +129,35 @@ bool work_can(const struct work *w, unsigned what, const char **why);
  */
 struct done {
 	char said[300];
-	char entry[512];         /* id of a new entry, "" for none */
-	char session[512];       /* id of a new session, "" for none */
-	char path[4096];         /* of a new session or of where a thing went */
-	struct buf lines;        /* dry: the exact bytes that would be written */
+	char entry[512];   /* id of a new entry, "" for none */
+	char session[512]; /* id of a new session, "" for none */
+	char path[4096];   /* of a new session or of where a thing went */
+	struct buf lines;  /* dry: the exact bytes that would be written */
 };
 void done_release(struct done *d);
 
 int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, struct err *err);
-int work_label(struct work *w, uint32_t entry, struct str text, bool dry, struct done *d, struct err *err);
+int work_label(
+	struct work *w, uint32_t entry, struct str text, bool dry, struct done *d, struct err *err);
 
 struct fork_spec {
-	uint32_t at;             /* to hang under, ENTRY_NONE: a new root; with retry: the entry to do again */
-	bool is_retry;           /* a sibling of `at` */
-	const char *role;        /* "USER" when NULL; ignored by retry */
-	struct str content;      /* valid UTF-8; p NULL with work_fork_new: only the copy */
+	uint32_t at; /* to hang under, ENTRY_NONE: a new root; with retry: the entry to do again */
+	bool is_retry;      /* a sibling of `at` */
+	const char *role;   /* "USER" when NULL; ignored by retry */
+	struct str content; /* valid UTF-8; p NULL with work_fork_new: only the copy */
 };
-/* A new entry in this session. It becomes the tip. Restores nothing, loses nothing; see doc/durability.md. */
-int work_fork(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
+/* A new entry, which becomes the tip. Restores nothing, loses nothing; see doc/durability.md. */
+int work_fork(
+	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
 /*
  * The branch up to `at` copied into a new session; with content also the new
  * entry at its end.
  */
-int work_fork_new(struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
-/* An empty title removes it. ERR_CORRUPT when the sidecar is no JSON object: nothing is written over it. */
+int work_fork_new(
+	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
+/* An empty title removes it. ERR_CORRUPT: the sidecar is no JSON object and is left alone. */
 int work_rename(struct work *w, struct str title, bool dry, struct done *d, struct err *err);
-/* Torn tail aside (`path` says where), lost appends appended again; "nothing to repair" is no error. */
+/* Torn tail aside (`path` says where), lost appends again; "nothing to repair" is no error. */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
 /* Session, sidecar and reflog go to the trash. The handle is closed by it. */
 int work_trash(struct work **w, bool dry, struct done *d, struct err *err);
@@ -165,17 +174,17 @@ enum reflog_op { REFLOG_CHECKOUT, REFLOG_LABEL, REFLOG_APPEND, REFLOG_OTHER };
 
 struct reflog_line {
 	enum reflog_op op;
-	struct str entry;   /* tip, labelled entry or appended entry's id */
-	struct str from;    /* checkout: before; label: its text */
+	struct str entry; /* tip, labelled entry or appended entry's id */
+	struct str from;  /* checkout: before; label: its text */
 	int64_t at;
-	uint64_t entries;   /* checkout: entries in the log then */
-	bool is_known;      /* the entry is in the session */
-	bool is_current;    /* the checkout that makes the tip */
-	bool is_lost;       /* an append that the file no longer holds */
+	uint64_t entries; /* checkout: entries in the log then */
+	bool is_known;    /* the entry is in the session */
+	bool is_current;  /* the checkout that makes the tip */
+	bool is_lost;     /* an append that the file no longer holds */
 };
 /* Oldest first; borrowed until the next step or refresh. */
 const struct reflog_line *work_reflog(struct work *w, size_t *n);
-/* Where bough's own state lies ("" none yet) and whether it is in the state folder because the root is read-only. */
+/* Where bough's own state lies, "" none yet. Elsewhere: in the state folder (read-only root). */
 const char *work_state_path(const struct work *w, bool *is_elsewhere);
 size_t work_nlost(const struct work *w); /* lost appends */
 

@@ -17,8 +17,8 @@
 #include "format/tree/tree.h"
 
 enum {
-	STEP_US = 50000,        /* one step of work_load */
-	REFRESH_US = 50000      /* what a refresh reads at once, so that it can count */
+	STEP_US = 50000,   /* one step of work_load */
+	REFRESH_US = 50000 /* what a refresh reads at once, so that it can count */
 };
 
 bool log_id_differs(const struct log_id *a, const struct log_id *b)
@@ -159,8 +159,9 @@ static bool holds(const uint64_t *v, uint32_t n, uint64_t x)
 	return n && bsearch(&x, v, n, sizeof(*v), by_value);
 }
 
-/* How many ids are new, how many gone; new entries get their mark. Both sessions hash with one key. */
-static void compare_sessions(const struct session *old, struct session *s, uint32_t *came, uint32_t *gone)
+/* How many ids are new (they get their mark), how many gone. Both hash with one key. */
+static void compare_sessions(
+	const struct session *old, struct session *s, uint32_t *came, uint32_t *gone)
 {
 	uint64_t *before = sorted_ids(old), *now = sorted_ids(s);
 
@@ -179,10 +180,10 @@ static void compare_sessions(const struct session *old, struct session *s, uint3
 
 /* What a refresh tells: collected, then one sentence. */
 struct news {
-	struct buf tip;       /* id of the tip before */
+	struct buf tip; /* id of the tip before */
 	uint32_t came, gone;
 	bool was_replaced;
-	size_t nlost;         /* before */
+	size_t nlost; /* before */
 };
 
 static void say_news(struct work *w, const struct news *n, char said[200])
@@ -207,7 +208,8 @@ static void say_news(struct work *w, const struct news *n, char said[200])
 	} else {
 		if (w->s->tip != ENTRY_NONE)
 			work_entry_id(w, w->s->tip, &tip, NULL);
-		if (!str_eq((struct str){ tip.p, tip.n }, (struct str){ n->tip.p, n->tip.n }) && tip.n)
+		if (!str_eq((struct str){ tip.p, tip.n }, (struct str){ n->tip.p, n->tip.n }) &&
+			tip.n)
 			buf_printf(&b, "%sthe tip is now %s", b.n ? "; " : "",
 				short_id((struct str){ tip.p, tip.n }).s);
 		if (work_nlost(w) > n->nlost)
@@ -264,7 +266,8 @@ static bool sidecar_changed(struct work *w)
 {
 	struct log_id now = { 0 };
 
-	return w->sidecar && log_stat(w->sidecar, &now, NULL) == 0 && log_id_differs(&w->sidecar_id, &now);
+	return w->sidecar && log_stat(w->sidecar, &now, NULL) == 0 &&
+	       log_id_differs(&w->sidecar_id, &now);
 }
 
 int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err)
@@ -346,7 +349,8 @@ int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *
 /* ---- asking ---- */
 
 _Static_assert((int)WORK_APPEND == (int)FORMAT_APPEND && (int)WORK_TITLE == (int)FORMAT_TITLE &&
-	(int)WORK_REPAIR == (int)FORMAT_REPAIR, "one set of bits under two names");
+		       (int)WORK_REPAIR == (int)FORMAT_REPAIR,
+	"one set of bits under two names");
 
 bool work_can(const struct work *cw, unsigned what, const char **why)
 {
@@ -396,7 +400,8 @@ const struct reflog_line *work_reflog(struct work *w, size_t *n)
 		for (size_t i = 0; i < r->n; i++) {
 			struct reflog_line *l = &r->lines[i];
 
-			l->is_known = l->op != REFLOG_OTHER && session_find(w->s, l->entry) != ENTRY_NONE;
+			l->is_known =
+				l->op != REFLOG_OTHER && session_find(w->s, l->entry) != ENTRY_NONE;
 			l->is_lost = l->op == REFLOG_APPEND && !l->is_known;
 		}
 		r->is_marked = true;

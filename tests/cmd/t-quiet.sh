@@ -72,6 +72,28 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 			grep -vE 'open(at)?\(.*"/dev/(null|tty)"' |
 			sed "s|^|bough $args: |"
 	done >"$tmp/calls"
+	# The browser, through all its screens; what it writes itself is the script's output folder.
+	mkdir "$tmp/screens"
+	cat >"$tmp/script" <<-'KEYS'
+		j j k
+		:goto 0
+		<Enter> g g j J K } { ] [ t p z z Z & & w
+		g b <Esc> g p j <Esc> g h <Esc> ? j <Esc>
+		/ the <Enter> n N <Tab> G <Tab>
+		:save-screen last.screen
+		q
+	KEYS
+	for what in "$root" "$root/checkout.jsonl" "$root/torn-tail.jsonl" "$root/hostile-text.jsonl"; do
+		BOUGH_HEADLESS=100x30 BOUGH_SCRIPT=$tmp/script BOUGH_SCRIPT_OUT=$tmp/screens TERM=xterm-256color \
+			strace -f -qq -y -o "$tmp/trace" -e trace=file,desc,write "$BOUGH" "$what" >/dev/null 2>&1 </dev/null
+		[ -s "$tmp/screens/last.screen" ] || echo "browser on $what: did not come to its end"
+		rm -f "$tmp/screens/last.screen"
+		sed 's/^[0-9]* *//' "$tmp/trace" | grep -F "$tmp/root" | grep -vF -e "\"/dev/null\"" -e "\"$tmp/screens/" | grep -E \
+			-e '(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC)' \
+			-e '^(write|pwrite64|rename|renameat|renameat2|link|linkat|unlink|unlinkat|mkdir|mkdirat)\(' \
+			-e '^(utime|utimes|utimensat|futimesat|chmod|fchmod|truncate|ftruncate|fsync|fdatasync|flock)\(' |
+			sed "s|^|browser on $what: |"
+	done >>"$tmp/calls"
 	checks=$((checks + 1))
 	[ ! -s "$tmp/calls" ] || { fail "calls that write"; cat "$tmp/calls"; }
 	# the same net catches a command that does write

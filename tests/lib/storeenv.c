@@ -6,11 +6,16 @@
 #include "tests/lib/storeenv.h"
 
 #include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "base/xalloc.h"
 
@@ -122,8 +127,8 @@ char **env_fixtures(void)
 		char *path = xasprintf("%s/%s", fixture_dir(), ent->d_name);
 		struct stat sb;
 
-		if (len > 6 && strcmp(ent->d_name + len - 6, ".jsonl") == 0 && ent->d_name[0] != '.' &&
-			stat(path, &sb) == 0 && S_ISREG(sb.st_mode)) {
+		if (len > 6 && strcmp(ent->d_name + len - 6, ".jsonl") == 0 &&
+			ent->d_name[0] != '.' && stat(path, &sb) == 0 && S_ISREG(sb.st_mode)) {
 			names = xgrow(names, &cap, n + 2, sizeof(*names));
 			names[n++] = xstrndup(ent->d_name, len - 6);
 		}
@@ -165,6 +170,39 @@ struct work *env_open(const struct env *e, const char *name)
 		give_up(name, err.text);
 	free(file);
 	return w;
+}
+
+void env_ok(int rc, const struct err *err)
+{
+	if (rc < 0)
+		fail_msg("%d: %s", rc, err->text);
+}
+
+void env_assert_file(const char *path, const char *want, size_t n)
+{
+	size_t got = 0;
+	char *p = temp_get(path, &got);
+
+	if (!p || got != n || memcmp(p, want, n) != 0)
+		fail_msg("%s holds\n%.*s\nand not\n%.*s", path, (int)got, p ? p : "", (int)n, want);
+	free(p);
+}
+
+char *env_line(const char *id, const char *parent, const char *role, const char *content)
+{
+	char *link = parent ? xasprintf("\"parentId\":\"%s\",", parent) : xstrdup("");
+	char *line = xasprintf(
+		"{\"id\":\"%s\",%s\"role\":\"%s\",\"content\":\"%s\",\"timestamp\":%lld}\n", id,
+		link, role, content, (long long)ENV_NOW);
+
+	free(link);
+	return line;
+}
+
+struct work *env_open_text(const struct env *e, const char *text)
+{
+	temp_puts(env_path(e, "s.jsonl"), text);
+	return env_open(e, "s");
 }
 
 const char *env_id(struct work *w, uint32_t entry)

@@ -16,14 +16,14 @@
 #define ENV_NOW 1796000000000 /* what the clock says in these tests */
 
 struct env {
-	char dir[TEMP_PATH];   /* HOME, XDG_STATE_HOME and XDG_DATA_HOME lie in it */
+	char dir[TEMP_PATH]; /* HOME, XDG_STATE_HOME and XDG_DATA_HOME lie in it */
 	char root[TEMP_PATH + 8];
 };
 
 /* Before anything asks for the time or for random bytes. */
 void env_fix_clock(void);
 void env_make(struct env *e);
-void env_clear(struct env *e);   /* empty again, root made */
+void env_clear(struct env *e); /* empty again, root made */
 void env_remove(struct env *e);
 
 /* "<root>/<name>"; one of a few static buffers. */
@@ -37,6 +37,12 @@ void env_free_names(char **names);
 char *env_expected(size_t *n);
 
 struct work *env_open(const struct env *e, const char *name); /* loaded */
+/* "s.jsonl" with that text, loaded. */
+struct work *env_open_text(const struct env *e, const char *text);
+void env_ok(int rc, const struct err *err); /* fails with the text of err */
+void env_assert_file(const char *path, const char *want, size_t n);
+/* An entry's line as formats/tree.md has it, made here once more; parent NULL: a root. Yours. */
+char *env_line(const char *id, const char *parent, const char *role, const char *content);
 /* The id of an entry, one of a few static buffers; "" for none. */
 const char *env_id(struct work *w, uint32_t entry);
 uint32_t env_find(struct work *w, const char *id);

@@ -103,7 +103,7 @@ static void test_lines(void **state)
 	for (size_t off = 0; off <= 19; off++) {
 		assert_int_equal(log_frames_pread(f, off, back, sizeof(back), &got, &err), 0);
 		assert_int_equal(got, 19 - off);
-		assert_memory_equal(back, "head\none\ntwo\nthree\n" + off, got);
+		assert_memory_equal(back, &"head\none\ntwo\nthree\n"[off], got);
 	}
 	log_frames_close(&f);
 }

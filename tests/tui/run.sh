@@ -42,22 +42,22 @@ run_one() {
 	name=${name%.test}
 	root=$(setting root)
 	open=$(setting open)
-	rm -rf "$tmp/work" "$tmp/out"
-	mkdir -p "$tmp/work/home" "$tmp/work/tmp" "$tmp/out"
-	cp -R "$here/roots/$root" "$tmp/work/$root"
-	chmod -R u+w "$tmp/work/$root"
-	find "$tmp/work/$root" -exec touch -d '2026-11-30 08:00:00' {} +
-	cp "$here/editor.sh" "$tmp/work/editor.sh"
-	chmod +x "$tmp/work/editor.sh"
+	rm -rf "$tmp/run" "$tmp/out"
+	mkdir -p "$tmp/run/home" "$tmp/run/tmp" "$tmp/out"
+	cp -R "$here/roots/$root" "$tmp/run/$root"
+	chmod -R u+w "$tmp/run/$root"
+	find "$tmp/run/$root" -exec touch -d '2026-11-30 08:00:00' {} +
+	cp "$here/editor.sh" "$tmp/run/editor.sh"
+	chmod +x "$tmp/run/editor.sh"
 	want=$(setting status)
 	(
-		cd "$tmp/work" || exit 99
+		cd "$tmp/run" || exit 99
 		unset NO_COLOR VISUAL XDG_DATA_HOME BOUGH_ROOT BOUGH_COPY LINES COLUMNS
-		HOME=$tmp/work/home
+		HOME=$tmp/run/home
 		XDG_CONFIG_HOME=$HOME/config
 		XDG_STATE_HOME=$HOME/state
-		TMPDIR=$tmp/work/tmp
-		EDITOR=$tmp/work/editor.sh
+		TMPDIR=$tmp/run/tmp
+		EDITOR=$tmp/run/editor.sh
 		TERM=xterm-256color
 		BOUGH_NOW=1796040000000 # 2026-11-30 12:00:00
 		BOUGH_SEED=1
@@ -79,7 +79,7 @@ run_one() {
 		complain "status $status instead of ${want:-0}"
 		sed 's/^/    /' "$tmp/stderr"
 	fi
-	[ -z "$(ls "$tmp/work/tmp")" ] || complain "left behind: $(ls "$tmp/work/tmp")"
+	[ -z "$(ls "$tmp/run/tmp")" ] || complain "left behind: $(ls "$tmp/run/tmp")"
 	compare
 }
 

@@ -27,9 +27,11 @@
 #include "tests/lib/storeenv.h"
 
 #define A "{\"id\":\"a\",\"role\":\"USER\",\"content\":\"one\",\"timestamp\":1}\n"
-#define B "{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"ASSISTANT\",\"content\":\"two\",\"timestamp\":2}\n"
-#define C "{\"id\":\"c\",\"parentId\":\"b\",\"role\":\"USER\",\"content\":\"three\",\"timestamp\":3}"
-#define X "{\"id\":\"x\",\"parentId\":\"a\",\"role\":\"USER\",\"content\":\"lost\",\"timestamp\":4}"
+#define B \
+	"{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"ASSISTANT\",\"content\":\"two\",\"timestamp\":2}\n"
+#define C \
+	"{\"id\":\"c\",\"parentId\":\"b\",\"role\":\"USER\",\"content\":\"three\",\"timestamp\":3}"
+#define X    "{\"id\":\"x\",\"parentId\":\"a\",\"role\":\"USER\",\"content\":\"lost\",\"timestamp\":4}"
 #define TORN "{\"id\":\"t\",\"parentId\":"
 #define NOTE "{\"v\":1,\"op\":\"label\",\"entry\":\"a\",\"label\":\"l\",\"at\":1}\n"
 #define LOST "{\"v\":1,\"op\":\"append\",\"entry\":" X ",\"at\":2}\n"
@@ -128,7 +130,8 @@ static void check_old_file(const struct scenario *c, struct left *l)
 
 	if (!p)
 		wrong(l, "the session is gone");
-	else if (is_broken(l) && l->for_good && (n < committed || memcmp(p, c->session, committed) != 0))
+	else if (is_broken(l) && l->for_good &&
+		 (n < committed || memcmp(p, c->session, committed) != 0))
 		wrong(l, "broken, and committed bytes are gone");
 	else if (!is_broken(l) && (n != strlen(c->session) || memcmp(p, c->session, n) != 0))
 		wrong(l, "failed, but the file holds: %.200s", p);
@@ -141,7 +144,8 @@ static void check_new_file(const struct scenario *c, struct left *l, const char 
 	size_t n = 0, committed = committed_of(c);
 	char *p = temp_get(env_path(&env, "s.jsonl"), &n);
 	bool needs_newline = committed && c->session[committed - 1] != '\n';
-	char *want = xasprintf("%.*s%s%s", (int)committed, c->session, needs_newline && *added ? "\n" : "", added);
+	char *want = xasprintf(
+		"%.*s%s%s", (int)committed, c->session, needs_newline && *added ? "\n" : "", added);
 
 	if (!p || n != strlen(want) || memcmp(p, want, n) != 0)
 		wrong(l, "done, but the file holds: %.200s", p ? p : "nothing");
@@ -161,7 +165,8 @@ static void check_lost(struct left *l, size_t want)
 
 static void check_fork(const struct scenario *c, struct left *l)
 {
-	char *line = xasprintf("{\"id\":\"%s\",\"parentId\":\"b\",\"role\":\"USER\",\"content\":\"mine\",\"timestamp\":%lld}\n",
+	char *line = xasprintf(
+		"{\"id\":\"%s\",\"parentId\":\"b\",\"role\":\"USER\",\"content\":\"mine\",\"timestamp\":%lld}\n",
 		l->done.entry, (long long)ENV_NOW);
 
 	if (l->rc == 0)
@@ -198,7 +203,8 @@ static int count_files(const char *ending)
 	while ((ent = readdir(d))) {
 		size_t len = strlen(ent->d_name), end = strlen(ending);
 
-		n += ent->d_name[0] != '.' && len > end && strcmp(ent->d_name + len - end, ending) == 0;
+		n += ent->d_name[0] != '.' && len > end &&
+		     strcmp(ent->d_name + len - end, ending) == 0;
 	}
 	closedir(d);
 	return n;
@@ -263,11 +269,12 @@ static void check_rename(const struct scenario *c, struct left *l)
 static void check_trash(const struct scenario *c, struct left *l)
 {
 	bool there = temp_is(env_path(&env, "s.jsonl"), c->session) &&
-		temp_is(env_path(&env, "s.meta.json"), c->sidecar) &&
-		temp_is(env_path(&env, "s.reflog"), c->reflog);
+		     temp_is(env_path(&env, "s.meta.json"), c->sidecar) &&
+		     temp_is(env_path(&env, "s.reflog"), c->reflog);
 
-	if (l->rc < 0 && !there && !(l->for_good && (strstr(l->err.text, "could not be moved back") ||
-		strstr(l->err.text, "was moved to"))))
+	if (l->rc < 0 && !there &&
+		!(l->for_good && (strstr(l->err.text, "could not be moved back") ||
+					 strstr(l->err.text, "was moved to"))))
 		wrong(l, "failed, and not all is back");
 	if (l->rc == 0 && temp_count(env.root, "", NULL) != 0)
 		wrong(l, "done, and something is left");
@@ -284,7 +291,8 @@ static const struct scenario scenarios[] = {
 	{ "fork beside a lost entry", A B C, "{}", NOTE LOST, run_fork, check_fork, 1 },
 	{ "fork --new", A B C, "{\"title\":\"T\"}", NOTE, run_fork_new, check_fork_new, 0 },
 	{ "checkout", A B C, "{}", NOTE, run_checkout, check_checkout, 0 },
-	{ "checkout behind a torn line", A B C, "{}", NOTE "{\"v\":1,", run_checkout, check_checkout, 0 },
+	{ "checkout behind a torn line", A B C, "{}", NOTE "{\"v\":1,", run_checkout,
+		check_checkout, 0 },
 	{ "label", A B C, "{}", NULL, run_label, check_label, 0 },
 	{ "rename", A B C, "{\"title\":\"Old\"}", NULL, run_rename, check_rename, 0 },
 	{ "repair of a torn tail", A B C "\n" TORN, "{}", NOTE, run_repair, check_repair, 0 },
@@ -327,7 +335,8 @@ static void check_next_write(struct left *l)
 	done_release(&d);
 }
 
-static bool one_case(const struct scenario *c, const struct fake_trace *t, const struct fake_case *f)
+static bool one_case(
+	const struct scenario *c, const struct fake_trace *t, const struct fake_case *f)
 {
 	struct left l = { .for_good = f && f->mode == FAKE_FROM };
 	struct work *w;
@@ -358,8 +367,8 @@ static bool one_case(const struct scenario *c, const struct fake_trace *t, const
 	check_next_write(&l);
 	done_release(&l.done);
 	if (l.why[0])
-		print_error("%s: %s: %s (rc %d: %s)\n", c->name, f ? fake_describe(t, f) : "no fault", l.why,
-			l.rc, l.err.text);
+		print_error("%s: %s: %s (rc %d: %s)\n", c->name,
+			f ? fake_describe(t, f) : "no fault", l.why, l.rc, l.err.text);
 	assert_true(!f || hits > 0 || l.rc == 0);
 	return !l.why[0];
 }
@@ -443,8 +452,8 @@ static void check_killed(const struct scenario *c, struct left *l)
 		wrong(l, "the repair failed: %s", err.text);
 	s = work_session(w);
 	if (env_problems(w, NULL) || s->n < n + nlost || s->n > 4 + c->nlost)
-		wrong(l, "%zu problems, %u entries after the repair of %u and %zu lost", env_problems(w, NULL),
-			s->n, n, nlost);
+		wrong(l, "%zu problems, %u entries after the repair of %u and %zu lost",
+			env_problems(w, NULL), s->n, n, nlost);
 	work_close(&w);
 	done_release(&d);
 }
@@ -473,7 +482,8 @@ static void kills(void **state)
 				check_killed(c, &l);
 				check_next_write(&l);
 				if (l.why[0])
-					print_error("%s: %s: %s\n", c->name, fake_describe(t, &f), l.why);
+					print_error("%s: %s: %s\n", c->name, fake_describe(t, &f),
+						l.why);
 				nbad += l.why[0] != '\0';
 				all++;
 			}

@@ -113,15 +113,19 @@ static void fixtures(void **state)
 
 /* ---- made reflogs ---- */
 
-#define FOUR \
-	"{\"id\":\"a\",\"role\":\"USER\",\"content\":\"one\",\"timestamp\":1}\n" \
-	"{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"ASSISTANT\",\"content\":\"two\",\"timestamp\":2}\n" \
-	"{\"id\":\"c\",\"parentId\":\"b\",\"role\":\"USER\",\"content\":\"three\",\"timestamp\":3}\n" \
+#define FOUR                                                                           \
+	"{\"id\":\"a\",\"role\":\"USER\",\"content\":\"one\",\"timestamp\":1}\n"       \
+	"{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"ASSISTANT\",\"content\":\"two\"," \
+	"\"timestamp\":2}\n"                                                           \
+	"{\"id\":\"c\",\"parentId\":\"b\",\"role\":\"USER\",\"content\":\"three\","    \
+	"\"timestamp\":3}\n"                                                           \
 	"{\"id\":\"d\",\"parentId\":\"a\",\"role\":\"USER\",\"content\":\"four\",\"timestamp\":4}\n"
-#define CHECKOUT(tip, entries) \
-	"{\"v\":1,\"op\":\"checkout\",\"tip\":\"" tip "\",\"from\":null,\"entries\":" entries ",\"at\":5}\n"
-#define APPEND(id) \
-	"{\"v\":1,\"op\":\"append\",\"entry\":{\"id\":\"" id "\",\"parentId\":\"a\",\"role\":\"USER\"," \
+#define CHECKOUT(tip, entries)                                                                \
+	"{\"v\":1,\"op\":\"checkout\",\"tip\":\"" tip "\",\"from\":null,\"entries\":" entries \
+	",\"at\":5}\n"
+#define APPEND(id)                                           \
+	"{\"v\":1,\"op\":\"append\",\"entry\":{\"id\":\"" id \
+	"\",\"parentId\":\"a\",\"role\":\"USER\","           \
 	"\"content\":\"words of " id "\",\"timestamp\":9},\"at\":9}\n"
 
 static struct work *open_with(const char *session, const char *reflog)
@@ -142,32 +146,40 @@ static const struct tip_case {
 	{ "counts", CHECKOUT("b", "4"), "b", TIP_CHECKOUT },
 	{ "more entries than the file: still counts", CHECKOUT("b", "9"), "b", TIP_CHECKOUT },
 	{ "stale", CHECKOUT("b", "3"), "d", TIP_LAST_ENTRY },
-	{ "the newest stale one hides an older good one", CHECKOUT("b", "4") CHECKOUT("c", "3"), "d",
-		TIP_LAST_ENTRY },
-	{ "the newest unknown one hides an older good one", CHECKOUT("b", "4") CHECKOUT("zz", "4"), "d",
-		TIP_LAST_ENTRY },
+	{ "the newest stale one hides an older good one", CHECKOUT("b", "4") CHECKOUT("c", "3"),
+		"d", TIP_LAST_ENTRY },
+	{ "the newest unknown one hides an older good one", CHECKOUT("b", "4") CHECKOUT("zz", "4"),
+		"d", TIP_LAST_ENTRY },
 	{ "two", CHECKOUT("b", "4") CHECKOUT("c", "4"), "c", TIP_CHECKOUT },
-	{ "no newline at the end", "{\"v\":1,\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4,\"at\":5}", "b",
+	{ "no newline at the end",
+		"{\"v\":1,\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4,\"at\":5}", "b",
 		TIP_CHECKOUT },
-	{ "torn", CHECKOUT("b", "4") "{\"v\":1,\"op\":\"checkout\",\"tip\":\"c", "b", TIP_CHECKOUT },
-	{ "glued", CHECKOUT("b", "4") "{\"v\":1,\"op\":\"checkout\",\"tip\":\"c\",\"entries\":4}{}\n", "b",
+	{ "torn", CHECKOUT("b", "4") "{\"v\":1,\"op\":\"checkout\",\"tip\":\"c", "b",
 		TIP_CHECKOUT },
-	{ "bad lines", "x\n[1]\nnull\n{\n" CHECKOUT("b", "4") "\n \r\n}\n\xff\xfe\n", "b", TIP_CHECKOUT },
-	{ "another version", "{\"v\":2,\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4,\"at\":5}\n", "d",
+	{ "glued",
+		CHECKOUT("b", "4") "{\"v\":1,\"op\":\"checkout\",\"tip\":\"c\",\"entries\":4}{}\n",
+		"b", TIP_CHECKOUT },
+	{ "bad lines", "x\n[1]\nnull\n{\n" CHECKOUT("b", "4") "\n \r\n}\n\xff\xfe\n", "b",
+		TIP_CHECKOUT },
+	{ "another version", "{\"v\":2,\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4,\"at\":5}\n",
+		"d", TIP_LAST_ENTRY },
+	{ "no version", "{\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4,\"at\":5}\n", "d",
 		TIP_LAST_ENTRY },
-	{ "no version", "{\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4,\"at\":5}\n", "d", TIP_LAST_ENTRY },
-	{ "tip is a number", "{\"v\":1,\"op\":\"checkout\",\"tip\":7,\"entries\":4,\"at\":5}\n", "d",
-		TIP_LAST_ENTRY },
+	{ "tip is a number", "{\"v\":1,\"op\":\"checkout\",\"tip\":7,\"entries\":4,\"at\":5}\n",
+		"d", TIP_LAST_ENTRY },
 	{ "entries is a string", CHECKOUT("b", "\"4\""), "d", TIP_LAST_ENTRY },
 	{ "entries is negative", CHECKOUT("b", "-4"), "d", TIP_LAST_ENTRY },
 	{ "entries is huge", CHECKOUT("b", "18446744073709551615"), "b", TIP_CHECKOUT },
 	{ "entries is too huge", CHECKOUT("b", "18446744073709551616"), "d", TIP_LAST_ENTRY },
-	{ "at is missing", "{\"v\":1,\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4}\n", "b", TIP_CHECKOUT },
+	{ "at is missing", "{\"v\":1,\"op\":\"checkout\",\"tip\":\"b\",\"entries\":4}\n", "b",
+		TIP_CHECKOUT },
 	{ "escaped id", CHECKOUT("\\u0062", "4"), "b", TIP_CHECKOUT },
-	{ "repeated key: the last wins", "{\"v\":1,\"op\":\"checkout\",\"tip\":\"c\",\"tip\":\"b\",\"entries\":4}\n",
-		"b", TIP_CHECKOUT },
-	{ "an append of something that is no entry", "{\"v\":1,\"op\":\"append\",\"entry\":{\"id\":\"x\"},\"at\":1}\n",
-		"d", TIP_LAST_ENTRY },
+	{ "repeated key: the last wins",
+		"{\"v\":1,\"op\":\"checkout\",\"tip\":\"c\",\"tip\":\"b\",\"entries\":4}\n", "b",
+		TIP_CHECKOUT },
+	{ "an append of something that is no entry",
+		"{\"v\":1,\"op\":\"append\",\"entry\":{\"id\":\"x\"},\"at\":1}\n", "d",
+		TIP_LAST_ENTRY },
 };
 
 static void tips(void **state)
@@ -177,9 +189,10 @@ static void tips(void **state)
 		struct work *w = open_with(FOUR, c->reflog);
 		struct session *s = work_session(w);
 
-		if (strcmp(env_id(w, s->tip), c->tip) != 0 || s->tip_rule != c->rule || s->problems.n != 0)
-			fail_msg("%s: tip %s rule %d, %zu problems", c->name, env_id(w, s->tip), s->tip_rule,
-				s->problems.n);
+		if (strcmp(env_id(w, s->tip), c->tip) != 0 || s->tip_rule != c->rule ||
+			s->problems.n != 0)
+			fail_msg("%s: tip %s rule %d, %zu problems", c->name, env_id(w, s->tip),
+				s->tip_rule, s->problems.n);
 		work_close(&w);
 	}
 	print_message("%zu reflogs\n", sizeof(tip_cases) / sizeof(tip_cases[0]));
@@ -198,7 +211,8 @@ static char *state_path(const char *session)
 static void both_places(void **state)
 {
 	struct work *w = open_with(FOUR, CHECKOUT("b", "4"));
-	char *dir = xasprintf("%s/state/bough", env.dir), *path = state_path(env_path(&env, "s.jsonl"));
+	char *dir = xasprintf("%s/state/bough", env.dir),
+	     *path = state_path(env_path(&env, "s.jsonl"));
 	bool elsewhere;
 	size_t n;
 
@@ -209,7 +223,7 @@ static void both_places(void **state)
 	/* lines of both, by time; each file keeps its order */
 	assert_int_equal(log_mkdirs(dir, NULL), 0);
 	temp_puts(path, "{\"v\":1,\"op\":\"checkout\",\"tip\":\"c\",\"entries\":4,\"at\":4}\n"
-		"{\"v\":1,\"op\":\"label\",\"entry\":\"a\",\"label\":\"l\",\"at\":6}\n");
+			"{\"v\":1,\"op\":\"label\",\"entry\":\"a\",\"label\":\"l\",\"at\":6}\n");
 	w = env_open(&env, "s");
 	assert_string_equal(env_id(w, work_session(w)->tip), "b");
 	assert_non_null(session_label(work_session(w), 0));
@@ -242,12 +256,15 @@ static const struct lost_case {
 	{ "one", FOUR, APPEND("x"), 1, "x" },
 	{ "two, in order", FOUR, APPEND("x") APPEND("y"), 2, "x" },
 	{ "the newest is there: nothing is lost", FOUR, APPEND("x") APPEND("d"), 0, NULL },
-	{ "only those behind one that is there", FOUR, APPEND("x") APPEND("d") APPEND("y"), 1, "y" },
+	{ "only those behind one that is there", FOUR, APPEND("x") APPEND("d") APPEND("y"), 1,
+		"y" },
 	{ "the same twice is one", FOUR, APPEND("x") APPEND("y") APPEND("x"), 2, "x" },
 	{ "labels between do not matter", FOUR,
-		APPEND("x") "{\"v\":1,\"op\":\"label\",\"entry\":\"a\",\"label\":\"l\",\"at\":1}\n", 1, "x" },
+		APPEND("x") "{\"v\":1,\"op\":\"label\",\"entry\":\"a\",\"label\":\"l\",\"at\":1}\n",
+		1, "x" },
 	{ "a torn file: the tail may be it", FOUR "{\"id\":\"x\",\"par", APPEND("x"), 0, NULL },
-	{ "a torn line of the reflog", FOUR, APPEND("x") "{\"v\":1,\"op\":\"append\",\"entry\":{\"id\":\"y", 1, "x" },
+	{ "a torn line of the reflog", FOUR,
+		APPEND("x") "{\"v\":1,\"op\":\"append\",\"entry\":{\"id\":\"y", 1, "x" },
 	{ "of an empty file", "", APPEND("x"), 1, "x" },
 };
 
@@ -281,21 +298,25 @@ static void lost(void **state)
 
 static void listing(void **state)
 {
-	struct work *w = open_with(FOUR, CHECKOUT("b", "4")
-		"{\"v\":1,\"op\":\"label\",\"entry\":\"zz\",\"label\":\"gone\",\"at\":6}\n" APPEND("x")
-		"{\"v\":1,\"op\":\"later\",\"at\":7}\n");
+	static const char gone[] =
+		"{\"v\":1,\"op\":\"label\",\"entry\":\"zz\",\"label\":\"gone\",\"at\":6}\n";
+	char *text = xasprintf("%s%s%s{\"v\":1,\"op\":\"later\",\"at\":7}\n", CHECKOUT("b", "4"),
+		gone, APPEND("x"));
+	struct work *w = open_with(FOUR, text);
 	size_t n;
 	const struct reflog_line *l = work_reflog(w, &n);
 
 	assert_int_equal(n, 4);
 	assert_int_equal(l[0].op, REFLOG_CHECKOUT);
-	assert_true(str_eqs(l[0].entry, "b") && l[0].from.p == NULL && l[0].entries == 4 && l[0].at == 5);
+	assert_true(str_eqs(l[0].entry, "b") && l[0].from.p == NULL && l[0].entries == 4 &&
+		    l[0].at == 5);
 	assert_true(l[0].is_known && l[0].is_current && !l[0].is_lost);
 	assert_int_equal(l[1].op, REFLOG_LABEL);
 	assert_true(str_eqs(l[1].from, "gone") && !l[1].is_known);
 	assert_int_equal(l[2].op, REFLOG_APPEND);
 	assert_true(str_eqs(l[2].entry, "x") && l[2].is_lost && !l[2].is_known);
 	assert_int_equal(l[3].op, REFLOG_OTHER);
+	free(text);
 	work_close(&w);
 }
 
@@ -311,7 +332,9 @@ static void big_and_odd(void **state)
 		buf_addc(&b, 'x');
 	buf_adds(&b, "\",\"at\":1}\n");
 	for (int i = 0; i < 20000; i++)
-		buf_printf(&b, "{\"v\":1,\"op\":\"label\",\"entry\":\"a\",\"label\":\"n%d\",\"at\":%d}\n", i, i);
+		buf_printf(&b,
+			"{\"v\":1,\"op\":\"label\",\"entry\":\"a\",\"label\":\"n%d\",\"at\":%d}\n",
+			i, i);
 	w = open_with(FOUR, b.p);
 	assert_string_equal(env_id(w, work_session(w)->tip), "c");
 	assert_true(str_eqs(session_label(work_session(w), 0)->text, "n19999"));

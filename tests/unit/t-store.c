@@ -37,8 +37,10 @@ static int tear_down(void **state)
 
 static void entry(const char *file, const char *id, const char *parent, const char *text, long time)
 {
-	char *line = xasprintf("{\"id\":\"%s\",%s%s%s\"role\":\"USER\",\"content\":\"%s\",\"timestamp\":%ld}\n",
-		id, parent ? "\"parentId\":\"" : "", parent ? parent : "", parent ? "\"," : "", text, time);
+	char *line = xasprintf(
+		"{\"id\":\"%s\",%s%s%s\"role\":\"USER\",\"content\":\"%s\",\"timestamp\":%ld}\n",
+		id, parent ? "\"parentId\":\"" : "", parent ? parent : "", parent ? "\"," : "",
+		text, time);
 
 	temp_adds(env_path(&env, file), line);
 	free(line);
@@ -141,13 +143,18 @@ static void rows(void **state)
 
 	temp_puts(env_path(&env, "t.jsonl"),
 		"{\"id\":\"a\",\"role\":\"USER\",\"content\":\"first\",\"timestamp\":1000}\n"
-		"{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"ASSISTANT\",\"content\":\"answer\",\"timestamp\":3000}\n"
-		"{\"id\":\"c\",\"parentId\":\"a\",\"role\":\"ASSISTANT\",\"content\":\"other\",\"timestamp\":2000}\n"
-		"{\"id\":\"d\",\"parentId\":\"b\",\"role\":\"USER\",\"content\":\"last prompt\",\"timestamp\":2500}\n"
+		"{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"ASSISTANT\","
+		"\"content\":\"answer\",\"timestamp\":3000}\n"
+		"{\"id\":\"c\",\"parentId\":\"a\",\"role\":\"ASSISTANT\","
+		"\"content\":\"other\",\"timestamp\":2000}\n"
+		"{\"id\":\"d\",\"parentId\":\"b\",\"role\":\"USER\","
+		"\"content\":\"last prompt\",\"timestamp\":2500}\n"
 		"{\"id\":\"e\",\"par");
-	temp_puts(env_path(&env, "t.meta.json"), "{\"title\":\"The title\",\"parentSessionId\":\"p\"}");
+	temp_puts(env_path(&env, "t.meta.json"),
+		"{\"title\":\"The title\",\"parentSessionId\":\"p\"}");
 	entry("u.jsonl", "a", NULL, "only a prompt", 7);
-	temp_puts(env_path(&env, "v.jsonl"), "{bad\n{\"id\":\"a\",\"role\":\"X\",\"content\":\"\",\"timestamp\":1}\n");
+	temp_puts(env_path(&env, "v.jsonl"),
+		"{bad\n{\"id\":\"a\",\"role\":\"X\",\"content\":\"\",\"timestamp\":1}\n");
 	temp_puts(env_path(&env, "w.jsonl"), "");
 	assert_int_equal(store_add(st, env.root, NULL), 0);
 	assert_int_equal(store_nrows(st), 0);
@@ -187,7 +194,7 @@ static void rows(void **state)
 	store_free(&st);
 }
 
-/* Names first: after the first small step there are rows, not loaded yet; `first` is loaded next. */
+/* Names first: after small steps there are rows, not loaded yet; `first` is loaded next. */
 static void stepping(void **state)
 {
 	struct store *st = store_new();
@@ -282,7 +289,8 @@ static void find(void **state)
 	struct store *st = store_new();
 	struct buf list = { 0 };
 	struct err err = { 0 };
-	char *other = xasprintf("%s/other", env.dir), *twin = xasprintf("%s/other/abc.jsonl", env.dir);
+	char *other = xasprintf("%s/other", env.dir),
+	     *twin = xasprintf("%s/other/abc.jsonl", env.dir);
 	size_t row;
 
 	entry("abc.jsonl", "1", NULL, "x", 1);
@@ -356,13 +364,15 @@ static void following(void **state)
 	assert_true(s->entries[2].flags & ENTRY_NEW);
 	assert_false(s->entries[0].flags & ENTRY_NEW);
 	temp_puts(env_path(&env, "s.reflog"),
-		"{\"v\":1,\"op\":\"checkout\",\"tip\":\"a\",\"from\":\"c\",\"entries\":3,\"at\":9}\n");
+		"{\"v\":1,\"op\":\"checkout\",\"tip\":\"a\",\"from\":\"c\",\"entries\":3,"
+		"\"at\":9}\n");
 	refresh(w, WORK_TIP, "the tip is now a");
 	temp_puts(env_path(&env, "s.meta.json"), "{\"title\":\"T\"}");
 	refresh(w, WORK_TIP, "");
 	assert_true(str_eqs(*session_meta(s, "title"), "T"));
 	replace("s.jsonl", "{\"id\":\"a\",\"role\":\"USER\",\"content\":\"one\",\"timestamp\":1}\n"
-		"{\"id\":\"z\",\"parentId\":\"a\",\"role\":\"USER\",\"content\":\"z\",\"timestamp\":5}");
+			   "{\"id\":\"z\",\"parentId\":\"a\",\"role\":\"USER\",\"content\":\"z\","
+			   "\"timestamp\":5}");
 	refresh(w, WORK_REPLACED, "the file was replaced: 1 new entry, 2 entries are gone");
 	s = work_session(w);
 	assert_int_equal(s->n, 2);
