@@ -15,6 +15,7 @@ _bough()
 	--root | -r) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
 	--theme) COMPREPLY=($(compgen -W 'dark light mono' -- "$cur")); return ;;
+	--from) return ;;
 	--message | -m) return ;;
 	--file | -F) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--role) COMPREPLY=($(compgen -W 'USER ASSISTANT SYSTEM TOOL_RESULT' -- "$cur")); return ;;
@@ -27,7 +28,7 @@ _bough()
 		case $command in
 		'') options+=' --theme --version' ;;
 		branches) options+=' --json' ;;
-		cat) options+=' --json' ;;
+		cat) options+=' --balanced --from --json --stored' ;;
 		checkout) options+=' --dry-run --json' ;;
 		fork) options+=' --dry-run --edit --file --json --message --new --retry --role -F -e -m' ;;
 		help) options+=' --json' ;;
