@@ -15,6 +15,8 @@ _bough()
 	--root | -r) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
 	--theme) COMPREPLY=($(compgen -W 'dark light mono' -- "$cur")); return ;;
+	--from) return ;;
+	--round) return ;;
 	--message | -m) return ;;
 	--file | -F) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--role) COMPREPLY=($(compgen -W 'USER ASSISTANT SYSTEM TOOL_RESULT' -- "$cur")); return ;;
@@ -27,8 +29,10 @@ _bough()
 		case $command in
 		'') options+=' --theme --version' ;;
 		branches) options+=' --json' ;;
-		cat) options+=' --json' ;;
+		cards) options+=' --json' ;;
+		cat) options+=' --balanced --from --json --stored' ;;
 		checkout) options+=' --dry-run --json' ;;
+		fold) options+=' --canonical --json --outline --round' ;;
 		fork) options+=' --dry-run --edit --file --json --message --new --retry --role -F -e -m' ;;
 		help) options+=' --json' ;;
 		label) options+=' --dry-run --json' ;;
@@ -36,18 +40,21 @@ _bough()
 		log) options+=' --json --number --reverse -n' ;;
 		problems) options+=' --json' ;;
 		reflog) options+=' --json' ;;
+		relations) options+=' --json' ;;
 		rename) options+=' --dry-run --json' ;;
 		repair) options+=' --dry-run --json' ;;
-		show) options+=' --json' ;;
+		rounds) options+=' --json' ;;
+		show) options+=' --json --verify' ;;
 		trash) options+=' --dry-run --json' ;;
 		tree) options+=' --all --fold --json --show -a -f' ;;
+		unresolved) options+=' --json' ;;
 		verify) options+=' --json' ;;
 		esac
 		COMPREPLY=($(compgen -W "$options" -- "$cur"))
 	elif [[ -z $command ]]; then
-		COMPREPLY=($(compgen -W 'branches cat checkout fork help label list log problems reflog rename repair show trash tree verify' -- "$cur") $(compgen -f -- "$cur"))
+		COMPREPLY=($(compgen -W 'branches cards cat checkout fold fork help label list log problems reflog relations rename repair rounds show trash tree unresolved verify' -- "$cur") $(compgen -f -- "$cur"))
 	elif [[ $command == help ]]; then
-		COMPREPLY=($(compgen -W 'branches cat checkout fork help label list log problems reflog rename repair show trash tree verify' -- "$cur"))
+		COMPREPLY=($(compgen -W 'branches cards cat checkout fold fork help label list log problems reflog relations rename repair rounds show trash tree unresolved verify' -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

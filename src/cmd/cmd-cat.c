@@ -8,6 +8,7 @@
 
 #include "cmd/internal.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -76,7 +77,8 @@ static void skip_mark(struct str *s)
 }
 
 /* All lines that are complete in b, from byte `seen` on looked at for newlines; they leave b. */
-static void take_lines(struct cmd *c, struct json_list *list, struct buf *b, size_t seen, bool *first)
+static void take_lines(
+	struct cmd *c, struct json_list *list, struct buf *b, size_t seen, bool *first)
 {
 	size_t from = 0;
 	const char *end;
@@ -152,12 +154,72 @@ static int cat_entry(struct cmd *c, uint32_t entry, struct json_list *list)
 	return rc;
 }
 
+/* ---- logs that are no lines by themselves ---- */
+
+struct events {
+	struct cmd *c;
+	struct json_list *list;
+};
+
+static bool put_events(struct str lines, void *arg)
+{
+	struct events *e = arg;
+
+	if (!e->list && e->c->out.is_terminal) {
+		print_records(e->c, lines);
+		return out_is_alive(&e->c->out);
+	}
+	if (!e->list) {
+		out_exact(&e->c->out, lines);
+		return out_is_alive(&e->c->out);
+	}
+	while (lines.n > 0) {
+		const char *end = memchr(lines.p, '\n', lines.n);
+		size_t n = end ? (size_t)(end - lines.p) : lines.n;
+
+		json_list_add(e->c, e->list, json_doc_string((struct str){ lines.p, n }));
+		lines.p += n + (end != NULL);
+		lines.n -= n + (end != NULL);
+	}
+	return out_is_alive(&e->c->out);
+}
+
+static int cat_events(struct cmd *c, struct json_list *list)
+{
+	struct events e = { c, list };
+	unsigned flags = (c->opt[OPT_BALANCED] ? EVENTS_BALANCED : 0) |
+			 (c->opt[OPT_STORED] ? EVENTS_STORED : 0);
+	long from = 0;
+
+	if (c->opt[OPT_FROM] && !opts_number(c, OPT_FROM, 0, LONG_MAX, &from))
+		return STATUS_USAGE;
+	c->s->ops->events(c->s, flags, (uint64_t)from, put_events, &e, &c->err);
+	return STATUS_DONE;
+}
+
+static int check_options(struct cmd *c)
+{
+	bool has_events = c->s->ops->events != NULL;
+
+	if (!has_events && (c->opt[OPT_FROM] || c->opt[OPT_BALANCED]))
+		return cmd_complain(STATUS_USAGE,
+			"cat: --from and --balanced are for logs of events; "
+			"this is a %s session",
+			c->s->format);
+	if (c->opt[OPT_STORED] && (c->opt[OPT_FROM] || c->opt[OPT_BALANCED]))
+		return cmd_complain(
+			STATUS_USAGE, "cat: --stored goes with neither --from nor --balanced");
+	return STATUS_DONE;
+}
+
 int cmd_cat(struct cmd *c)
 {
 	struct json_list items = { 0 }, *list = c->json ? &items : NULL;
 	uint32_t entry;
 	int status = cmd_open(c);
 
+	if (status == STATUS_DONE)
+		status = check_options(c);
 	if (status == STATUS_DONE && c->nargs > 1)
 		status = cmd_entry(c, c->args[1], &entry);
 	if (status != STATUS_DONE)
@@ -165,8 +227,12 @@ int cmd_cat(struct cmd *c)
 	json_list_begin(&items);
 	if (c->nargs > 1)
 		cat_entry(c, entry, list);
+	else if (c->s->ops->events)
+		status = cat_events(c, list);
 	else
 		cat_file(c, list);
+	if (status != STATUS_DONE)
+		return status;
 	if (c->json)
 		return json_list_end(c, list, STATUS_DONE);
 	return c->err.code ? cmd_fail(c) : STATUS_DONE;

@@ -14,6 +14,13 @@
 
 #include "base/text.h"
 
+static const struct cmd_option cat_options[] = {
+	{ OPT_FROM, 0, "from", "SEQ", "begin with event SEQ" },
+	{ OPT_BALANCED, 0, "balanced", NULL, "add the events that a repair would add" },
+	{ OPT_STORED, 0, "stored", NULL, "the records as they stand in the file" },
+	{ .name = NULL },
+};
+
 static const struct cmd_option list_options[] = {
 	{ OPT_SORT, 's', "sort", "KEY", "activity (default), created, title or size" },
 	{ .name = NULL },
@@ -81,8 +88,11 @@ const struct command_def commands[] = {
 		.more = "Lines come in the order of the file, damaged ones too. What could steer a\n"
 			"terminal becomes \\uXXXX in a line of JSON, which leaves its values as they are;\n"
 			"other lines are made safe like any text. With --json: a list of the lines as\n"
-			"strings.\n",
-		.run = cmd_cat },
+			"strings.\n"
+			"Of a dsh log, what is printed are its events, one compact JSON object a line,\n"
+			"packed rows and ranges expanded, and byte for byte where no terminal reads;\n"
+			"--stored prints the records, and the other options are for such logs only.\n",
+		.options = cat_options, .run = cmd_cat },
 	{ .name = "fold", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "Draw the outline of a conversation, folded from its rounds",
 		.more = "A round that is broken or does not follow ends the fold; that is said, and status\n"

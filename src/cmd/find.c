@@ -137,6 +137,18 @@ static int open_by_id(struct cmd *c, const char *name)
 	return status;
 }
 
+/* A folder that is a session, or holds just one. */
+static int open_folder(struct cmd *c, const char *name)
+{
+	size_t row;
+
+	if (!c->store)
+		c->store = store_new();
+	if (store_find(c->store, name, &row, NULL, &c->err) < 0)
+		return cmd_fail(c);
+	return open_path(c, store_row(c->store, row)->path);
+}
+
 /*
  * What has a slash, and a file that is there, is a path and is opened without
  * looking at any root. A folder of that name is one where no root is given.
@@ -150,9 +162,9 @@ int cmd_open(struct cmd *c)
 
 	if (!*name)
 		return cmd_complain(STATUS_USAGE, "%s: the session's name is empty", c->def->name);
+	if (exists && S_ISDIR(st.st_mode) && (strchr(name, '/') || c->nroots == 0))
+		return open_folder(c, name);
 	if (strchr(name, '/') || (exists && !S_ISDIR(st.st_mode)))
-		return open_path(c, name);
-	if (exists && c->nroots == 0)
 		return open_path(c, name);
 	return open_by_id(c, name);
 }

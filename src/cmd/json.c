@@ -94,6 +94,29 @@ json_doc *json_problem(const struct problem *p)
 	return o;
 }
 
+struct details {
+	struct cmd *c;
+	json_doc *o;
+};
+
+static void set_detail(const char *key, struct str json, void *arg)
+{
+	struct details *d = arg;
+	json_doc *value = json_doc_parse(json, false, &d->c->err);
+
+	if (value)
+		json_doc_set(d->o, key, value);
+}
+
+/* What only the format can tell. */
+static void set_details(struct cmd *c, json_doc *o)
+{
+	struct details d = { c, o };
+
+	if (c->s->ops->details)
+		c->s->ops->details(c->s, set_detail, &d, &c->err);
+}
+
 json_doc *json_session(struct cmd *c, bool whole)
 {
 	struct session *s = c->s;
@@ -114,6 +137,7 @@ json_doc *json_session(struct cmd *c, bool whole)
 	json_doc_set(o, "meta", json_meta(s));
 	json_doc_set(o, "committed", json_doc_uint(s->committed));
 	json_doc_set(o, "problems", problems);
+	set_details(c, o);
 	if (whole) {
 		json_doc_set(o, "branch", json_branch(c));
 		json_doc_set(o, "roots", json_roots(c));
@@ -141,9 +165,13 @@ static json_doc *json_flags(const struct session *s, uint32_t entry)
 		unsigned flag;
 		const char *word;
 	} words[] = {
-		{ ENTRY_ORPHAN, "orphan" }, { ENTRY_CYCLE, "cycle" }, { ENTRY_FAILED, "failed" },
-		{ ENTRY_UNSENT, "unsent" }, { ENTRY_HAS_CALLS, "calls" },
-		{ ENTRY_DAMAGED, "damaged" }, { ENTRY_DERIVED, "lost" },
+		{ ENTRY_ORPHAN, "orphan" },
+		{ ENTRY_CYCLE, "cycle" },
+		{ ENTRY_FAILED, "failed" },
+		{ ENTRY_UNSENT, "unsent" },
+		{ ENTRY_HAS_CALLS, "calls" },
+		{ ENTRY_DAMAGED, "damaged" },
+		{ ENTRY_DERIVED, "lost" },
 	};
 	json_doc *list = json_doc_list();
 
@@ -175,10 +203,15 @@ json_doc *json_entry(struct cmd *c, uint32_t entry)
 
 static const char *part_name(enum part_kind kind)
 {
-	static const char *const names[] = {
-		[PART_TEXT] = "text", [PART_PLAIN] = "plain", [PART_REASONING] = "reasoning",
-		[PART_CALL] = "call", [PART_RESULT] = "result", [PART_JSON] = "json",
-		[PART_META] = "meta", [PART_IMAGE] = "image", [PART_NOTE] = "note" };
+	static const char *const names[] = { [PART_TEXT] = "text",
+		[PART_PLAIN] = "plain",
+		[PART_REASONING] = "reasoning",
+		[PART_CALL] = "call",
+		[PART_RESULT] = "result",
+		[PART_JSON] = "json",
+		[PART_META] = "meta",
+		[PART_IMAGE] = "image",
+		[PART_NOTE] = "note" };
 
 	return names[kind];
 }

@@ -122,16 +122,6 @@ void out_own(struct out *o, const char *literal)
 	flush_full(o);
 }
 
-void out_exact(struct out *o, struct str s)
-{
-	if (o->is_terminal) {
-		out_json(o, s);
-		return;
-	}
-	buf_add(&o->buf, s.p, s.n);
-	flush_full(o);
-}
-
 void out_printf(struct out *o, const char *fmt, ...)
 {
 	va_list ap;
@@ -259,5 +249,15 @@ void out_json(struct out *o, struct str json)
 		i += len;
 		flush_full(o);
 	}
+	flush_full(o);
+}
+
+void out_exact(struct out *o, struct str json)
+{
+	if (o->is_terminal) {
+		out_json(o, json);
+		return;
+	}
+	buf_add(&o->buf, json.p, json.n);
 	flush_full(o);
 }

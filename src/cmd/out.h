@@ -59,11 +59,8 @@ void out_block(struct out *o, struct str s, int indent);
 void out_pad(struct out *o, int cols);
 /* JSON text: whatever could steer a terminal becomes \uXXXX, which leaves the values as they are. */
 void out_json(struct out *o, struct str json);
-/*
- * Bytes that are the answer to the byte (a canonical document whose digest
- * counts): as they are on a pipe and in a file, like out_json on a terminal.
- */
-void out_exact(struct out *o, struct str s);
+/* Text byte for byte; for a terminal like out_json. */
+void out_exact(struct out *o, struct str json);
 bool out_is_alive(const struct out *o);
 void out_flush(struct out *o);
 /* Flushes and frees; 0 or the errno of the first failed write. */

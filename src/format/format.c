@@ -7,11 +7,12 @@
 
 #include <string.h>
 
+#include "format/dsh/dsh.h"
 #include "format/flow/flow.h"
 #include "format/tree/tree.h"
 
 /* tree comes last: it also takes a folder in which no line could be read. */
-const struct format *const formats[] = { &format_flow, &format_tree, NULL };
+const struct format *const formats[] = { &format_dsh, &format_flow, &format_tree, NULL };
 
 const struct format *format_by_name(const char *name)
 {

@@ -68,12 +68,10 @@ static size_t plain_run(const char *p, size_t n)
 	return n;
 }
 
-void json_put_string(struct buf *out, struct str s)
+void json_put_inside(struct buf *out, struct str s)
 {
 	size_t i = 0;
 
-	buf_reserve(out, s.n + 2);
-	buf_addc(out, '"');
 	while (i < s.n) {
 		size_t run = plain_run(s.p + i, s.n - i);
 		char unicode[8];
@@ -91,6 +89,13 @@ void json_put_string(struct buf *out, struct str s)
 			i += utf8_decode(s.p + i, s.n - i, &cp);
 		}
 	}
+}
+
+void json_put_string(struct buf *out, struct str s)
+{
+	buf_reserve(out, s.n + 2);
+	buf_addc(out, '"');
+	json_put_inside(out, s);
 	buf_addc(out, '"');
 }
 

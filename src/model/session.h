@@ -82,6 +82,14 @@ struct label {
 };
 
 struct session;
+/* One more key of a session's --json document, with its value as JSON text. */
+typedef void session_detail_fn(const char *key, struct str json, void *arg);
+/* A piece of text, whole lines; false stops. */
+typedef bool session_text_fn(struct str lines, void *arg);
+enum session_events {
+	EVENTS_BALANCED = 1 << 0, /* with what a repair would add */
+	EVENTS_STORED = 1 << 1    /* the records as they stand */
+};
 struct unlinked;
 struct line_run;
 
@@ -102,6 +110,14 @@ struct session_ops {
 	int (*record)(struct session *s, uint32_t entry, struct buf *out, struct err *err);
 	/* Any bytes of the file, for the hex peek. *got may be short at the end. */
 	int (*peek)(struct session *s, uint64_t off, void *p, size_t n, size_t *got, struct err *err);
+	/* May be NULL: what only this format can tell of a session that is loaded. */
+	int (*details)(struct session *s, session_detail_fn *fn, void *arg, struct err *err);
+	/*
+	 * May be NULL, for formats whose files are not already lines: the log as
+	 * lines, from event `from` on.
+	 */
+	int (*events)(struct session *s, unsigned flags, uint64_t from, session_text_fn *fn,
+		void *arg, struct err *err);
 	void (*free)(struct session *s);
 };
 

@@ -401,6 +401,27 @@ static void test_differential(void **state)
 	buf_release(&b);
 }
 
+/* Bytes that are no UTF-8 pass, nothing else does; members are found as ever. */
+static void test_lenient(void **state)
+{
+	static const char *const wanted[] = { "a" };
+	static const char bad[] = "{\"x\":\"\xff\xc3\",\"a\":\"\xed\xa0\x80\"} ";
+	struct json_scan s;
+
+	(void)state;
+	assert_int_equal(json_scan(bad, sizeof(bad) - 1, wanted, 1, &s), JSON_BAD);
+	assert_int_equal(json_scan_lenient(bad, sizeof(bad) - 1, wanted, 1, &s), JSON_OK);
+	assert_int_equal(s.end, sizeof(bad) - 2);
+	assert_int_equal(s.field[0].type, JSON_STRING);
+	assert_int_equal(s.field[0].len, 5);
+	assert_int_equal(json_scan_lenient("[1]", 3, wanted, 1, &s), JSON_OK);
+	assert_int_equal(s.field[0].type, JSON_NONE);
+	assert_int_equal(json_scan_lenient("{\"a\":\"\x01\"}", 9, wanted, 1, &s), JSON_BAD);
+	assert_int_equal(json_scan_lenient("{\"a\":\xff}", 7, wanted, 1, &s), JSON_BAD);
+	assert_false(s.is_deep);
+	assert_int_equal(json_scan_lenient("{\"a\":\"\xff", 7, wanted, 1, &s), JSON_SHORT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_fields_of_short),
 		cmocka_unit_test(test_no_keys),
 		cmocka_unit_test(test_value),
+		cmocka_unit_test(test_lenient),
 		cmocka_unit_test_teardown(test_differential, tell_seed),
 	};
 

@@ -221,8 +221,8 @@ static int brief(const char *path, struct session_brief *out, struct err *err)
 
 const struct format format_flow = {
 	.name = "flow",
-	.title = "conversations (SkyWalking AI Sessionizer)",
-	.sign = "_conversations/<id>/rounds/r<number>-<digest>.sf",
+	.title = "conversations (SkyWalking)",
+	.sign = "_conversations/<id>/rounds",
 	.detect = detect,
 	.scan = scan,
 	.open = open_place,

@@ -1,0 +1,93 @@
+/*
+ * text.c - the text of a log behind one set of calls, whether it is stored raw
+ * or as zstd frames.
+ */
+#include "config.h"
+
+#include "format/dsh/internal.h"
+
+#include <string.h>
+
+#include "base/path.h"
+
+enum { READ_MAX = LOG_MAX_LINE };
+
+int text_open(struct dsh_text *t, const char *path, struct err *err)
+{
+	static const char magic[] = { '\x28', '\xB5', '\x2F', '\xFD' };
+	char head[4];
+	size_t got = 0, n = strlen(path);
+	bool is_zstd = n > 5 && strcmp(path + n - 5, ".zstd") == 0;
+	int rc = 0;
+
+	*t = (struct dsh_text){ 0 };
+	if (!is_zstd) {
+		rc = log_reader_open(&t->raw, path, err);
+		if (rc == 0)
+			rc = log_pread(t->raw, 0, head, sizeof(head), &got, err);
+		is_zstd = rc == 0 && got == sizeof(head) && memcmp(head, magic, got) == 0;
+	}
+	if (rc == 0 && is_zstd) {
+		log_reader_close(&t->raw);
+		rc = log_frames_open(&t->zstd, path, NULL, err);
+	}
+	if (rc < 0)
+		text_close(t);
+	return rc;
+}
+
+void text_close(struct dsh_text *t)
+{
+	log_reader_close(&t->raw);
+	log_frames_close(&t->zstd);
+}
+
+int text_next_line(struct dsh_text *t, struct log_line *line, bool *after_damage, struct err *err)
+{
+	*after_damage = false;
+	return t->zstd ? log_frames_next_line(t->zstd, line, after_damage, err)
+		       : log_next_line(t->raw, line, err);
+}
+
+const struct log_id *text_id(const struct dsh_text *t)
+{
+	return t->zstd ? log_frames_id(t->zstd) : log_reader_id(t->raw);
+}
+
+int text_read(struct dsh_text *t, uint64_t off, size_t n, struct buf *out, struct err *err)
+{
+	size_t got;
+	int rc;
+
+	if (n > READ_MAX)
+		return err_set(err, ERR_LIMIT, "a record of %zu bytes", n);
+	buf_reserve(out, n + 1);
+	rc = t->zstd ? log_frames_pread(t->zstd, off, out->p + out->n, n, &got, err)
+		     : log_pread(t->raw, off, out->p + out->n, n, &got, err);
+	if (rc < 0)
+		return rc;
+	if (got < n)
+		return err_set(err, ERR_CHANGED, "the log is not what it was when it was read");
+	out->n += n;
+	out->p[out->n] = '\0';
+	return 0;
+}
+
+uint64_t text_place(const struct dsh_text *t, uint64_t off)
+{
+	const struct log_frame *v;
+	size_t n, lo = 0;
+
+	if (!t->zstd)
+		return off;
+	v = log_frames_index(t->zstd, &n);
+	while (n - lo > 1) {
+		size_t mid = lo + (n - lo) / 2;
+
+		if (v[mid].text_off <= off)
+			lo = mid;
+		else
+			n = mid;
+	}
+	return lo < n ? v[lo].off : 0;
+}
