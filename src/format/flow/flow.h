@@ -170,6 +170,12 @@ struct flow_finding {
 };
 typedef void flow_found(void *arg, const struct flow_finding *f);
 void flow_verify(struct flow_conversation *c, flow_found *fn, void *arg);
+/* The same by steps: 1: more to do, 0: done. Findings come in the same order. */
+struct flow_verifier;
+struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *fn, void *arg);
+int flow_verify_step(struct flow_verifier *v, unsigned budget_us);
+void flow_verify_progress(const struct flow_verifier *v, uint64_t *done, uint64_t *all); /* bytes */
+void flow_verify_free(struct flow_verifier **v);
 
 /* ---- what a node says ---- */
 
