@@ -30,18 +30,10 @@ void dsh_put_id_of_name(struct buf *out, const char *name);
 
 /* The events that close an interrupted turn, one JSON object a line; empty when nothing is open. */
 struct str dsh_closers(const struct session *s, size_t *n);
-/* The events that a torn frame still gave, a line each as they are written. */
-int dsh_recovered(struct session *s, struct buf *out, size_t *n, struct err *err);
 bool dsh_is_zstd(const struct session *s);
 /* Why the session may not be continued (damage, an unknown version or type), or NULL. */
 const char *dsh_refusal(const struct session *s);
-/* The header as JSON text without its type and without members that are not its own. */
-struct str dsh_header_text(const struct session *s);
 uint64_t dsh_count(const struct session *s); /* events, without closers; the next seq */
-/* Event `seq` as one line of compact JSON, without a newline: what the log says. */
-int dsh_event_text(struct session *s, uint64_t seq, struct buf *out, struct err *err);
-/* Lists of sources in the file are stored as ranges. */
-bool dsh_has_ranges(const struct session *s);
 
 /* ---- texts to write (write.c); the session is loaded to its end ---- */
 
