@@ -39,6 +39,7 @@ enum opt_id {
 	OPT_FROM,
 	OPT_BALANCED,
 	OPT_STORED,
+	OPT_HEADERS,
 	OPT_MAX
 };
 
