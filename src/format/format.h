@@ -37,10 +37,9 @@ struct session_brief {
 };
 
 enum format_write {
-	FORMAT_APPEND = 1 << 0, /* fork, retry */
+	FORMAT_APPEND = 1 << 0, /* fork, retry, fork --new */
 	FORMAT_TITLE = 1 << 1,
-	FORMAT_REPAIR = 1 << 2,
-	FORMAT_FORK = 1 << 3 /* a copy of a branch as a new session */
+	FORMAT_REPAIR = 1 << 2
 };
 
 struct format {
