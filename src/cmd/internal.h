@@ -39,6 +39,8 @@ enum opt_id {
 	OPT_FROM,
 	OPT_BALANCED,
 	OPT_STORED,
+	OPT_EXACT,
+	OPT_COMPRESSION,
 	OPT_MAX
 };
 
@@ -183,6 +185,7 @@ int cmd_branches(struct cmd *c);
 int cmd_cat(struct cmd *c);
 int cmd_cards(struct cmd *c);
 int cmd_checkout(struct cmd *c);
+int cmd_convert(struct cmd *c);
 int cmd_fold(struct cmd *c);
 int cmd_fork(struct cmd *c);
 int cmd_label(struct cmd *c);
