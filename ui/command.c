@@ -67,6 +67,7 @@ static const struct {
 	{ WHEN_CHILDREN, "nothing to fold here" },
 	{ WHEN_PANE, "this screen has one pane" },
 	{ WHEN_APPEND, "this session takes no new entries" },
+	{ WHEN_FORK, "no new session can be made here" },
 	{ WHEN_REPAIR, "this session can not be repaired here" },
 	{ WHEN_TITLE, "this session takes no title" },
 };

@@ -301,7 +301,7 @@ static const struct command table[] = {
 	  .run = alter_fork },
 	{ .name = "fork-new", .keys = "F", .group = "Changing",
 	  .help = "Copy the branch up to here into a new session, with an entry if one is written",
-	  .when = WHEN_ROW | WHEN_APPEND, .run = alter_fork_new },
+	  .when = WHEN_ROW | WHEN_FORK, .run = alter_fork_new },
 	{ .name = "retry", .keys = "R", .group = "Changing", .hint = "retry",
 	  .help = "Edit a copy of this entry as its sibling", .when = WHEN_ROW | WHEN_APPEND,
 	  .run = alter_retry },

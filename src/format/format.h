@@ -37,9 +37,10 @@ struct session_brief {
 };
 
 enum format_write {
-	FORMAT_APPEND = 1 << 0, /* fork, retry, fork --new */
+	FORMAT_APPEND = 1 << 0, /* fork, retry */
 	FORMAT_TITLE = 1 << 1,
-	FORMAT_REPAIR = 1 << 2
+	FORMAT_REPAIR = 1 << 2,
+	FORMAT_FORK = 1 << 3 /* a copy of a branch as a new session */
 };
 
 struct format {

@@ -146,6 +146,22 @@ struct pack_texts {
 void pack_texts_init(struct pack_texts *t, const struct dsh_rec *r);
 bool pack_texts_next(struct pack_texts *t, struct str *text);
 
+/* ---- repack.c: events to records ---- */
+
+struct dsh_repack {
+	struct buf *out;
+	bool has_ranges;
+	struct dsh_rec rec;
+	/* The run of chunks at hand. */
+	uint64_t run, seq0;
+	int64_t time0, time;                  /* of its first and newest member */
+	struct buf plain, head, gaps, texts; /* as events while it is short; parts of its row */
+};
+void dsh_repack_init(struct dsh_repack *rp, struct buf *out, bool has_ranges);
+void dsh_repack_event(struct dsh_repack *rp, struct str event); /* compact, without a newline */
+void dsh_repack_end(struct dsh_repack *rp);                     /* of the batch */
+void dsh_repack_release(struct dsh_repack *rp);
+
 /* ---- ranges.c ---- */
 
 /* NULL, or what is wrong with a list of sources. With pairs it must be expanded. */
@@ -327,6 +343,8 @@ int item_rec(struct session *s, uint32_t item, struct dsh_rec *r, struct err *er
 const char *rec_upgrade(struct session *s, struct dsh_rec *r);
 /* What the events of an item say, one line each. */
 int item_events(struct session *s, uint32_t item, uint64_t from, struct buf *out, struct err *err);
+/* The same in the shape that they are stored in, which may be an older one. */
+int item_stored_events(struct session *s, uint32_t item, struct buf *out, struct err *err);
 
 /* ---- ops: content.c, preview.c, ops.c ---- */
 int dsh_op_id(struct session *s, uint32_t entry, struct buf *out, struct err *err);

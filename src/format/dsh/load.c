@@ -17,6 +17,7 @@ const struct format format_dsh = {
 	.name = "dsh",
 	.title = "dsh sessions (DeepSeek Harness)",
 	.sign = "<project>/<session>/session.jsonl or session.jsonl.zstd",
+	.can_write = FORMAT_REPAIR | FORMAT_FORK,
 	.detect = dsh_detect,
 	.scan = dsh_scan,
 	.open = dsh_open,
