@@ -44,6 +44,7 @@ complete -c bough -n '__fish_seen_subcommand_from label' -l json -d 'print one J
 complete -c bough -n '__fish_seen_subcommand_from label' -l dry-run -d 'write nothing; print what would be written'
 complete -c bough -n '__fish_use_subcommand' -a list -d 'List the sessions of the roots'
 complete -c bough -n '__fish_seen_subcommand_from list' -l sort -s s -x -a 'activity created title size' -d 'activity (default), created, title or size'
+complete -c bough -n '__fish_seen_subcommand_from list' -l headers -d 'only what first lines say (dsh): no titles, no counts; quick'
 complete -c bough -n '__fish_seen_subcommand_from list' -l json -d 'print one JSON document, keys sorted, strings exact'
 complete -c bough -n '__fish_use_subcommand' -a log -d 'Show the branch of the tip, or of ENTRY, root first, with content'
 complete -c bough -n '__fish_seen_subcommand_from log' -l number -s n -r -d 'only the N entries nearest the end of the branch'

@@ -23,6 +23,8 @@ static const struct cmd_option cat_options[] = {
 
 static const struct cmd_option list_options[] = {
 	{ OPT_SORT, 's', "sort", "KEY", "activity (default), created, title or size" },
+	{ OPT_HEADERS, 0, "headers", NULL,
+		"only what first lines say (dsh): no titles, no counts; quick" },
 	{ .name = NULL },
 };
 

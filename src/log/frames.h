@@ -84,6 +84,13 @@ int log_frames_peek(
  */
 int log_frames_recover(struct log_frames *f, struct buf *text, struct err *err);
 
+/*
+ * The text of the first frame alone, or as much of it as `max` bytes hold, for
+ * whoever lists many logs: one small read, nothing stays open. ERR_TORN when
+ * the frame is not whole, ERR_CORRUPT when it is damaged.
+ */
+int log_frames_head(const char *path, size_t max, struct buf *text, struct err *err);
+
 /* One frame with a checksum, level 3, no content size: appended to out. */
 int log_frame_encode(struct buf *out, const void *p, size_t n, struct err *err);
 /*

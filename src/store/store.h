@@ -64,6 +64,11 @@ const char *store_root_note(const struct store *st, size_t i);
  * (may be NULL) is a row index to load next: what is on the screen.
  */
 int store_step(struct store *st, unsigned budget_us, const size_t *first);
+/*
+ * Rows say only what a first look at a session tells, where its format has
+ * one: no title, no counts. For who lists many. Before the first step.
+ */
+void store_set_brief(struct store *st);
 /* Finds all names at once and loads nothing: for who opens the sessions himself. */
 void store_scan(struct store *st);
 /* Look for new, changed and gone sessions again; store_step does the work. */

@@ -176,6 +176,13 @@ struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *f
 int flow_verify_step(struct flow_verifier *v, unsigned budget_us);
 void flow_verify_progress(const struct flow_verifier *v, uint64_t *done, uint64_t *all); /* bytes */
 void flow_verify_free(struct flow_verifier **v);
+/*
+ * Or of many at once: flow_verify_read reads all that they need on all
+ * processors (`tick`, which may be NULL, is called in between), then
+ * flow_verify_judge says what was found in one.
+ */
+void flow_verify_read(struct flow_verifier **v, size_t n, void (*tick)(void *arg), void *arg);
+void flow_verify_judge(struct flow_verifier *v);
 
 /* ---- what a node says ---- */
 
