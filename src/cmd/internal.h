@@ -42,6 +42,7 @@ enum opt_id {
 	OPT_HEADERS,
 	OPT_EXACT,
 	OPT_COMPRESSION,
+	OPT_SALVAGE,
 	OPT_MAX
 };
 
