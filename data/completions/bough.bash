@@ -38,13 +38,13 @@ _bough()
 		fork) options+=' --dry-run --edit --exact --file --json --message --new --retry --role -F -e -m' ;;
 		help) options+=' --json' ;;
 		label) options+=' --dry-run --json' ;;
-		list) options+=' --json --sort -s' ;;
+		list) options+=' --headers --json --sort -s' ;;
 		log) options+=' --json --number --reverse -n' ;;
 		problems) options+=' --json' ;;
 		reflog) options+=' --json' ;;
 		relations) options+=' --json' ;;
 		rename) options+=' --dry-run --json' ;;
-		repair) options+=' --dry-run --json' ;;
+		repair) options+=' --dry-run --json --salvage' ;;
 		rounds) options+=' --json' ;;
 		show) options+=' --json --verify' ;;
 		trash) options+=' --dry-run --json' ;;

@@ -23,6 +23,8 @@ static const struct cmd_option cat_options[] = {
 
 static const struct cmd_option list_options[] = {
 	{ OPT_SORT, 's', "sort", "KEY", "activity (default), created, title or size" },
+	{ OPT_HEADERS, 0, "headers", NULL,
+		"only what first lines say (dsh): no titles, no counts; quick" },
 	{ .name = NULL },
 };
 
@@ -47,6 +49,11 @@ static const struct cmd_option fork_options[] = {
 	{ OPT_RETRY, 0, "retry", NULL, "put it beside ENTRY, in ENTRY's role, not below" },
 	{ OPT_NEW, 0, "new", NULL, "copy the branch into a new session first" },
 	{ OPT_EXACT, 0, "exact", NULL, "of a dsh log: cut at ENTRY, or refuse" },
+	{ .name = NULL },
+};
+
+static const struct cmd_option repair_options[] = {
+	{ OPT_SALVAGE, 0, "salvage", NULL, "of a dsh log: set a damaged end aside too" },
 	{ .name = NULL },
 };
 
@@ -139,8 +146,9 @@ const struct command_def commands[] = {
 		.max_args = 1, .help = "Set a torn tail aside, append lost entries again",
 		.more = "Of a dsh log, what loading it would commit: the torn end is kept in a file of\n"
 			"its own and cut, events that it still held are appended, and an interrupted\n"
-			"turn is closed. --dry-run prints the events.\n",
-		.run = cmd_repair },
+			"turn is closed. --dry-run prints the events. A damaged frame is no torn end\n"
+			"and nothing is cut, unless it is the last and --salvage is given.\n",
+		.options = repair_options, .run = cmd_repair },
 	{ .name = "convert", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
 		.max_args = 1, .help = "Write a dsh log again, compressed or not",
 		.more = "The new file is read back and compared before the old one gets another name.\n"

@@ -64,6 +64,11 @@ const char *store_root_note(const struct store *st, size_t i);
  * (may be NULL) is a row index to load next: what is on the screen.
  */
 int store_step(struct store *st, unsigned budget_us, const size_t *first);
+/*
+ * Rows say only what a first look at a session tells, where its format has
+ * one: no title, no counts. For who lists many. Before the first step.
+ */
+void store_set_brief(struct store *st);
 /* Finds all names at once and loads nothing: for who opens the sessions himself. */
 void store_scan(struct store *st);
 /* Look for new, changed and gone sessions again; store_step does the work. */
@@ -167,6 +172,8 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
  * loading it would commit. "nothing to repair" is no error.
  */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
+/* A repair that also sets aside a damaged end of a dsh log, where it is all that is wrong. */
+int work_salvage(struct work *w, bool dry, struct done *d, struct err *err);
 /*
  * A dsh log written again, compressed or not, read back and compared; the old
  * file stays in its folder under a name that is no session's (`said` has it).

@@ -286,6 +286,7 @@ struct dsh_src {
 
 	bool has_header, lenient, has_ranges, is_stale;
 	const char *refusal; /* the first reason */
+	bool is_only_end_bad; /* and it is a damaged frame: nothing was refused before */
 	struct scan_issue issue;
 	uint64_t good, good_line; /* behind the last accepted line, text bytes; its number */
 	uint64_t lines;
@@ -331,7 +332,9 @@ int dsh_scan(
 /* Is it the name of a log, and of which kind? version 0 for "session.jsonl". */
 bool dsh_is_log_name(const char *name, unsigned *version, bool *is_zstd);
 char *dsh_id_of_path(const char *path); /* yours */
-/* NULL, or a sentence on why the file is not where its header says. */
+/* What the first line says. */
+int dsh_brief(const char *path, struct session_brief *out, struct err *err);
+/* NULL, or a sentence on why the file is not where its header says; with s NULL only that. */
 const char *dsh_check_place(struct session *s, const char *path, const struct dsh_header *h);
 
 /* ---- read.c: events again ---- */

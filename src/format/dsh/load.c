@@ -24,6 +24,7 @@ const struct format format_dsh = {
 	.step = dsh_step,
 	.refresh = dsh_refresh,
 	.file = dsh_file,
+	.brief = dsh_brief,
 };
 
 void dsh_problem(struct session *s, const char *kind, uint64_t line, uint64_t off, uint64_t len,

@@ -251,9 +251,10 @@ struct flow_node {
 /* All of it lies in `a`. Bodies are rebuilt only with `bodies`. */
 int flow_node_read(struct flow_conversation *c, uint32_t version, bool bodies, struct arena *a,
 	struct flow_node *out, struct err *err);
-/* As the parts of a page, texts cut at `limit` bytes. */
+/* As the parts of a page, texts cut at `limit` bytes; `whole` with time, model and stream. */
 struct content;
-void flow_node_content(const struct flow_node *n, size_t limit, struct arena *a, struct content *out);
+void flow_node_content(const struct flow_node *n, bool whole, size_t limit, struct arena *a,
+	struct content *out);
 /* Adds to a tool call what was observed of it: what the runtime reported first. */
 void flow_node_observed(struct flow_conversation *c, struct arena *a, struct flow_node *n);
 /* One line a message of a rebuilt body: "user: why ...". false: its shape is another. */
