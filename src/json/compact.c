@@ -274,8 +274,8 @@ static void collect(struct writer *w, struct level *l, struct str raw)
 		*v = (struct member){ .key = written_key(w, key), .value = value, .place = w->n++ };
 		v->index = array_index(v->key);
 	}
-	v = w->members + l->first;
 	n = w->n - l->first;
+	v = n ? w->members + l->first : NULL;
 	if (n && is_odd(v, n)) {
 		qsort(v, n, sizeof(*v), by_key);
 		n = merge_sorted(v, n);

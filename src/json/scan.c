@@ -218,6 +218,14 @@ INLINE const char *string_words(
 	}
 }
 
+const char *json_string_end(const char *p, const char *end)
+{
+	struct fault f;
+	bool escaped;
+
+	return string_words(&f, p, end, &escaped, false);
+}
+
 INLINE const char *space_words(const char *s, const char *end)
 {
 	/* Between the tokens of compact text there is none. */

@@ -76,6 +76,13 @@ enum json_status json_scan_value(const char *p, size_t n, struct json_scan *out)
 enum json_status json_scan_lenient(const char *p, size_t n, const char *const *keys, size_t nkeys,
 	struct json_scan *out);
 
+/*
+ * For who knows the layout and needs the scanner for strings only: p stands
+ * behind an opening quote; the place behind the closing one, NULL when the
+ * bytes up to `end` hold no good string.
+ */
+const char *json_string_end(const char *p, const char *end);
+
 /* The raw bytes of a field. */
 struct str json_raw(const char *p, const struct json_field *f);
 

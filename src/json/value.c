@@ -153,6 +153,8 @@ bool json_string_eq(struct str raw, const char *s)
 
 	if (raw.n < 2 || raw.p[0] != '"')
 		return false;
+	if (raw.n == n + 2 && memcmp(raw.p + 1, s, n) == 0 && raw.p[n + 1] == '"')
+		return memchr(s, '\\', n) == NULL;
 	while (i < raw.n && raw.p[i] != '"') {
 		char bytes[4];
 		size_t len = 1, run = 1;
@@ -176,6 +178,8 @@ bool json_string_eq(struct str raw, const char *s)
 
 /* ---- numbers ---- */
 
+enum { SAFE_DIGITS = 19 }; /* so many can not overflow */
+
 static bool magnitude(const char *p, size_t n, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -183,6 +187,17 @@ static bool magnitude(const char *p, size_t n, uint64_t *out)
 
 	if (n == 0 || (n > 1 && p[0] == '0'))
 		return false;
+	if (n <= SAFE_DIGITS) {
+		for (i = 0; i < n; i++) {
+			unsigned digit = (unsigned char)p[i] - '0';
+
+			if (digit > 9)
+				return false;
+			v = v * 10 + digit;
+		}
+		*out = v;
+		return true;
+	}
 	for (i = 0; i < n; i++) {
 		if (p[i] < '0' || p[i] > '9' || __builtin_mul_overflow(v, 10u, &v) ||
 			__builtin_add_overflow(v, (uint64_t)(p[i] - '0'), &v))
@@ -197,7 +212,7 @@ bool json_uint64(struct str raw, uint64_t *out)
 	uint64_t v;
 	bool minus = raw.n && raw.p[0] == '-';
 
-	if (!magnitude(raw.p + minus, raw.n - minus, &v) || (minus && v))
+	if (!raw.n || !magnitude(raw.p + minus, raw.n - minus, &v) || (minus && v))
 		return false;
 	*out = v;
 	return true;
@@ -208,7 +223,8 @@ bool json_int64(struct str raw, int64_t *out)
 	uint64_t v;
 	bool minus = raw.n && raw.p[0] == '-';
 
-	if (!magnitude(raw.p + minus, raw.n - minus, &v) || v > (uint64_t)INT64_MAX + minus)
+	if (!raw.n || !magnitude(raw.p + minus, raw.n - minus, &v) ||
+		v > (uint64_t)INT64_MAX + minus)
 		return false;
 	*out = minus ? (int64_t)(0 - v) : (int64_t)v;
 	return true;
@@ -223,16 +239,47 @@ static const char *skip_space(const char *p, const char *end)
 	return p;
 }
 
+enum { NEAR_QUOTE = 16 }; /* bytes looked at before memchr() is worth its call */
+
+/* Is the quote at q, in the string that begins behind `start`, one with a backslash before it? */
+static bool is_escaped(const char *start, const char *q)
+{
+	const char *p = q;
+
+	while (p > start && p[-1] == '\\')
+		p--;
+	return (q - p) & 1;
+}
+
 /* Behind the string whose opening quote is at p; NULL when it does not end. */
 static const char *skip_string(const char *p, const char *end)
 {
-	for (p++; p < end; p += 2) {
-		p += bytes_quote_or_backslash(p, (size_t)(end - p));
-		if (p < end && *p == '"')
+	const char *start = ++p, *near = end - p > NEAR_QUOTE ? p + NEAR_QUOTE : end;
+
+	while (p < near && *p != '"' && *p != '\\')
+		p++;
+	if (p < near && *p == '"')
+		return p + 1;
+	while (p < end && (p = memchr(p, '"', (size_t)(end - p))) != NULL) {
+		if (!is_escaped(start, p))
 			return p + 1;
+		p++;
 	}
 	return NULL;
 }
+
+/* Bytes that mean something outside strings, to whoever looks for the end of a value. */
+enum { PLAIN, QUOTE, OPEN, CLOSE, BREAK };
+static const uint8_t meaning[256] = { ['"'] = QUOTE,
+	['{'] = OPEN,
+	['['] = OPEN,
+	['}'] = CLOSE,
+	[']'] = CLOSE,
+	[','] = BREAK,
+	[' '] = BREAK,
+	['\t'] = BREAK,
+	['\n'] = BREAK,
+	['\r'] = BREAK };
 
 /* Behind the value at p; brackets are counted, not matched: the scanner has matched them. */
 static const char *skip_value(const char *p, const char *end)
@@ -240,38 +287,33 @@ static const char *skip_value(const char *p, const char *end)
 	const char *start = p;
 	size_t depth = 0;
 
-	while (p < end) {
-		switch (*p) {
-		case '"':
+	for (;;) {
+		while (p < end && meaning[(unsigned char)*p] == PLAIN)
+			p++;
+		if (p == end)
+			return depth == 0 && p > start ? p : NULL;
+		switch (meaning[(unsigned char)*p]) {
+		case QUOTE:
 			p = skip_string(p, end);
 			if (!p || depth == 0)
 				return p;
 			continue;
-		case '{':
-		case '[':
+		case OPEN:
 			depth++;
 			break;
-		case '}':
-		case ']':
+		case CLOSE:
 			if (depth == 0)
 				return p > start ? p : NULL;
 			if (--depth == 0)
 				return p + 1;
 			break;
-		case ',':
-		case ' ':
-		case '\t':
-		case '\n':
-		case '\r':
+		default:
 			if (depth == 0)
 				return p > start ? p : NULL;
-			break;
-		default:
 			break;
 		}
 		p++;
 	}
-	return depth == 0 && p > start ? p : NULL;
 }
 
 void json_iter_init(struct json_iter *it, struct str raw)
@@ -338,6 +380,20 @@ bad:
 	it->bad = true;
 	*key = (struct str){ NULL, 0 };
 	return false;
+}
+
+void json_pick(struct str object, const char *const *keys, size_t nkeys, struct str *out)
+{
+	struct str name, value;
+	struct json_iter it;
+
+	for (size_t i = 0; i < nkeys; i++)
+		out[i] = (struct str){ NULL, 0 };
+	json_iter_init(&it, object);
+	while (json_iter_next(&it, &name, &value))
+		for (size_t i = 0; it.is_object && i < nkeys; i++)
+			if (json_string_eq(name, keys[i]))
+				out[i] = value;
 }
 
 struct str json_get(struct str object, const char *key)

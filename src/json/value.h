@@ -46,6 +46,8 @@ void json_iter_init(struct json_iter *it, struct str raw); /* not a container: y
 bool json_iter_next(struct json_iter *it, struct str *key, struct str *value);
 /* The last member called `key` of an object; empty slice when there is none. */
 struct str json_get(struct str object, const char *key);
+/* The same for several keys in one walk; out[i] is that of keys[i]. */
+void json_pick(struct str object, const char *const *keys, size_t nkeys, struct str *out);
 
 /*
  * Append raw with line breaks and `indent` spaces a level, strings kept as

@@ -73,6 +73,30 @@ int frame_whole(ZSTD_DCtx *dctx, struct stored *st, const struct frame_look *loo
 	size_t room, size_t *got, const char **reason, struct err *err);
 bool frame_is_small(const struct frame_look *look);
 
+/*
+ * frames-ahead.c: a thread that decodes the frames behind the one being read,
+ * a few steps ahead. It only ever hands on text of good frames; at anything
+ * else it stops, and the reader looks at that frame itself.
+ */
+struct ahead;
+
+struct ahead_piece {
+	uint64_t off, len; /* of the frame */
+	bool is_first, is_last;
+	const char *text;
+	size_t n;
+	const char *reason; /* a large frame turned out damaged behind this piece */
+};
+
+enum { AHEAD_LEAST = 4 << 20 }; /* stored bytes for which a thread is worth while */
+
+/* NULL where there can be no thread: then everything is decoded as it is read. */
+struct ahead *ahead_start(const struct log_reader *reader, const struct log_frames_caps *caps,
+	uint64_t off, uint64_t end);
+/* The next piece, valid until the next call; false: it has stopped, and is gone (*a NULL). */
+bool ahead_next(struct ahead **a, struct ahead_piece *piece);
+void ahead_stop(struct ahead **a);
+
 struct log_frames {
 	struct log_reader *reader;
 	struct log_frames_caps caps;
@@ -84,6 +108,9 @@ struct log_frames {
 	uint64_t next; /* of the file: where the next frame begins */
 	struct frame_stream stream;
 	bool in_stream; /* a large frame is half decoded */
+	struct ahead *ahead;
+	bool in_large;    /* a large frame is half taken from it */
+	unsigned threads; /* started so far */
 
 	/* The text that is at hand: bytes [pos, n_text) are not yet given. */
 	char *text;

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { THREADS_MAX = 16 }; /* a log of much damage shall not start one after the other */
+
 #define DEFAULT_FRAME_TEXT ((uint64_t)256 << 20)
 #define DEFAULT_TEXT       ((uint64_t)8 << 30)
 
@@ -53,6 +55,7 @@ void log_frames_close(struct log_frames **f)
 {
 	if (!*f)
 		return;
+	ahead_stop(&(*f)->ahead);
 	back_release(*f);
 	log_reader_close(&(*f)->reader);
 	stored_release(&(*f)->stored);
@@ -68,11 +71,13 @@ const struct log_id *log_frames_id(const struct log_frames *f)
 	return log_reader_id(f->reader);
 }
 
+static int resume_stream(struct log_frames *f, struct err *err);
+
 static void rewind_all(struct log_frames *f)
 {
 	f->n = 0;
 	f->next = 0;
-	f->in_stream = false;
+	f->in_stream = f->in_large = false;
 	f->n_text = f->pos = f->seen = 0;
 	f->text_off = 0;
 	f->number = 1;
@@ -83,7 +88,15 @@ static void rewind_all(struct log_frames *f)
 
 int log_frames_refresh(struct log_frames *f, enum log_change *change, struct err *err)
 {
-	int rc = log_reader_refresh(f->reader, change, err);
+	int rc;
+
+	ahead_stop(&f->ahead); /* it reads through the descriptor that may be closed now */
+	if (f->in_large) {
+		rc = resume_stream(f, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = log_reader_refresh(f->reader, change, err);
 
 	if (rc < 0 || *change == LOG_SAME || *change == LOG_GONE)
 		return rc;
@@ -213,7 +226,9 @@ static int end_stream(struct log_frames *f, const char *reason, struct err *err)
 	struct log_frame *fr = &f->index[f->n - 1];
 
 	fr->text_len = (uint32_t)f->stream.text;
-	f->in_stream = false;
+	f->in_stream = f->in_large = false;
+	if (reason)
+		ahead_stop(&f->ahead); /* where to go on is found here */
 	if (reason)
 		return pass_over(f, fr->off, reason, err);
 	f->next = fr->off + fr->len;
@@ -232,6 +247,7 @@ static int take_piece(struct log_frames *f, struct err *err)
 	if (rc < 0)
 		return rc;
 	f->n_text += got;
+	f->index[f->n - 1].text_len = (uint32_t)f->stream.text;
 	if (f->stream.text > f->caps.frame_text)
 		return end_stream(f, "it holds more text than one frame may", err);
 	if (f->stream.reason || f->stream.is_done)
@@ -287,6 +303,79 @@ static int take_torn(struct log_frames *f, struct frame_look *look, uint64_t siz
 	return 0;
 }
 
+/* ---- frames that were decoded ahead ---- */
+
+/* The thread left off inside a large frame: decode up to there again, and on from there. */
+static int resume_stream(struct log_frames *f, struct err *err)
+{
+	const struct log_frame *fr = &f->index[f->n - 1];
+	uint64_t done = f->stream.text;
+	size_t got;
+	int rc = make_room(f, PIECE_TEXT, err);
+
+	if (rc < 0)
+		return rc;
+	stream_begin(&f->stream, f->dctx, fr->off, fr->len);
+	f->in_stream = true;
+	f->in_large = false;
+	while (rc == 0 && f->stream.text < done) {
+		uint64_t left = done - f->stream.text;
+
+		rc = stream_read(&f->stream, f->dctx, &f->stored, f->text + f->n_text,
+			left < PIECE_TEXT ? (size_t)left : PIECE_TEXT, &got, err);
+		if (rc == 0 && got == 0)
+			rc = err_set(err, ERR_CHANGED, "the log changed while it was read");
+	}
+	return rc;
+}
+
+static int take_ahead(struct log_frames *f, const struct ahead_piece *piece, struct err *err)
+{
+	int rc = make_room(f, piece->n, err);
+
+	if (rc == 0 && piece->is_first) {
+		rc = add_frame(f, piece->off, piece->len, text_end(f), 0, err);
+		f->stream.text = 0;
+		f->in_large = true;
+	}
+	if (rc < 0)
+		return rc;
+	memcpy(f->text + f->n_text, piece->text, piece->n);
+	f->n_text += piece->n;
+	f->stream.text += piece->n;
+	f->index[f->n - 1].text_len = (uint32_t)f->stream.text;
+	if (f->stream.text > f->caps.frame_text)
+		return end_stream(f, "it holds more text than one frame may", err);
+	return piece->is_last ? end_stream(f, piece->reason, err) : 0;
+}
+
+/* 1: more text came from the thread, 0: there is none. */
+static int try_ahead(struct log_frames *f, uint64_t size, struct err *err)
+{
+	struct ahead_piece piece;
+	int rc = 0;
+
+	/* The first frame is looked at alone: of many logs nobody wants more. */
+	if (!f->ahead && f->n && size > f->next && size - f->next >= AHEAD_LEAST &&
+		f->threads < THREADS_MAX) {
+		f->ahead = ahead_start(f->reader, &f->caps, f->next, size);
+		f->threads++;
+	}
+	if (!f->ahead)
+		return 0;
+	if (text_end(f) >= f->caps.text && !f->in_large) {
+		ahead_stop(&f->ahead);
+		return 0;
+	}
+	if (ahead_next(&f->ahead, &piece))
+		rc = take_ahead(f, &piece, err);
+	else if (f->in_large)
+		rc = resume_stream(f, err);
+	else
+		return 0;
+	return rc < 0 ? rc : 1;
+}
+
 /* More text; at_end when there is none. */
 static int take_frame(struct log_frames *f, struct err *err)
 {
@@ -296,6 +385,9 @@ static int take_frame(struct log_frames *f, struct err *err)
 
 	if (f->in_stream)
 		return take_piece(f, err);
+	rc = try_ahead(f, size, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
 	rc = frame_look(&f->stored, f->next, size, &look, err);
 	if (rc < 0)
 		return rc;

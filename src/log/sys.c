@@ -76,6 +76,11 @@ static int real_fstat(int fd, struct stat *st)
 	return fstat(fd, st);
 }
 
+static int real_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	return pthread_create(thread, NULL, run, arg);
+}
+
 const struct sys sys_real = {
 	.stat = real_stat,
 	.lstat = real_lstat,
@@ -100,6 +105,7 @@ const struct sys sys_real = {
 	.realloc = realloc,
 	.reserve = buf_try_reserve,
 	.random = random_bytes,
+	.thread = real_thread,
 };
 
 const struct sys *sys = &sys_real;

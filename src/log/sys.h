@@ -5,12 +5,13 @@
  * member of `struct sys`. The program uses the real table; tests install one
  * that counts calls, fails them, cuts writes short or kills the process, and
  * so prove what doc/durability.md promises. The members behave like the calls
- * they are named after (-1 and errno on failure). Private to src/log; tests
+ * they are named after (-1 and errno on failure, where nothing else is said). Private to src/log; tests
  * may include it.
  */
 #ifndef BOUGH_LOG_SYS_H
 #define BOUGH_LOG_SYS_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -48,6 +49,9 @@ struct sys {
 	void *(*realloc)(void *p, size_t n);
 	int (*reserve)(struct buf *b, size_t more); /* buf_try_reserve */
 	void (*random)(void *p, size_t n);
+
+	/* pthread_create without attributes: 0 or an error number */
+	int (*thread)(pthread_t *thread, void *(*run)(void *arg), void *arg);
 };
 
 /* The table in use, never NULL. */

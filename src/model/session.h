@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "model/card.h"
 #include "model/content.h"
 #include "model/problem.h"
 
@@ -118,6 +119,12 @@ struct session_ops {
 	 */
 	int (*events)(struct session *s, unsigned flags, uint64_t from, session_text_fn *fn,
 		void *arg, struct err *err);
+	/*
+	 * May be NULL: where what a model is sent was rewritten (model/card.h).
+	 * cards lists them without their messages, card fills one of the list.
+	 */
+	int (*cards)(struct session *s, struct arena *a, struct card_list *out, struct err *err);
+	int (*card)(struct session *s, struct card *card, struct arena *a, struct err *err);
 	void (*free)(struct session *s);
 };
 

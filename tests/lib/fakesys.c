@@ -281,6 +281,15 @@ static void fake_random(void *p, size_t n)
 	}
 }
 
+/* Calls are counted for one thread: whoever wants another one must do without. */
+static int fake_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	(void)thread;
+	(void)run;
+	(void)arg;
+	return EAGAIN;
+}
+
 static const struct sys table = {
 	.stat = fake_stat,
 	.lstat = fake_lstat,
@@ -305,6 +314,7 @@ static const struct sys table = {
 	.realloc = fake_realloc,
 	.reserve = fake_reserve,
 	.random = fake_random,
+	.thread = fake_thread,
 };
 
 void fake_install(void)

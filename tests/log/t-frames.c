@@ -6,6 +6,8 @@
 
 #include "tests/log/fixture.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -428,6 +430,167 @@ static void test_growth(void **state)
 	log_frames_close(&f);
 }
 
+/* Frames that a thread decodes ahead: the same lines, damage and sizes as without one. */
+static void add_noise(struct buf *all, size_t lines, unsigned *seed)
+{
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < lines; i++) {
+		for (int k = 0; k < 80; k++) {
+			*seed = *seed * 1103515245 + 12345;
+			buf_addc(&text, (char)('!' + (*seed >> 16) % 90));
+		}
+		buf_addc(&text, '\n');
+	}
+	buf_addstr(all, (struct str){ text.p, text.n });
+	add(text.p);
+	buf_release(&text);
+}
+
+static unsigned started; /* threads */
+
+static int counting_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	started++;
+	return sys_real.thread(thread, run, arg);
+}
+
+static int no_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	(void)thread;
+	(void)run;
+	(void)arg;
+	return EAGAIN;
+}
+
+/* Everything that a log gives, as one text. */
+static void dump(struct buf *out)
+{
+	struct log_frames *f = open_frames(NULL);
+	struct log_frames_end end;
+	struct log_line line;
+	char back[16];
+	bool after;
+	size_t got;
+	int rc;
+
+	while ((rc = log_frames_next_line(f, &line, &after, &err)) == 1) {
+		buf_printf(out, "%llu %llu %d %d ", (unsigned long long)line.off,
+			(unsigned long long)line.number, line.ended, after);
+		buf_add(out, line.p, line.n);
+		buf_addc(out, '\n');
+		if (line.number % 500)
+			continue;
+		/* going back decodes beside the thread */
+		assert_int_equal(
+			log_frames_pread(f, line.off / 2, back, sizeof(back), &got, &err), 0);
+		buf_add(out, back, got);
+	}
+	assert_int_equal(rc, 0);
+	log_frames_end(f, &end);
+	buf_printf(out, "end %d %llu %llu %llu %llu %s\n", end.state, (unsigned long long)end.off,
+		(unsigned long long)end.length, (unsigned long long)end.committed,
+		(unsigned long long)end.text, end.reason ? end.reason : "");
+	log_frames_close(&f);
+}
+
+/* With a thread, and where none can be had, a log says the same. */
+static void is_same_both_ways(unsigned least)
+{
+	struct sys table = sys_real;
+	struct buf with = { 0 }, without = { 0 };
+
+	started = 0;
+	table.thread = counting_thread;
+	sys_install(&table);
+	dump(&with);
+	table.thread = no_thread;
+	dump(&without);
+	sys_install(NULL);
+	assert_true(started >= least);
+	assert_int_equal(with.n, without.n);
+	assert_memory_equal(with.p, without.p, with.n);
+	buf_release(&with);
+	buf_release(&without);
+}
+
+enum { LARGE = 60, SMALL = 120 };
+
+static void test_ahead(void **state)
+{
+	unsigned seed = 5;
+	struct buf all = { 0 };
+	size_t at[SMALL + 1], n;
+
+	(void)state;
+	add("head\n");
+	for (int i = 0; i <= SMALL; i++) {
+		at[i] = bytes.n;
+		/* one larger than a batch, and than what is decoded in one piece */
+		add_noise(&all, i == LARGE ? 80000 : 500, &seed);
+	}
+	n = bytes.n;
+	assert_true(n > 8 << 20);
+	is_same_both_ways(1);
+	bytes.n = n - 5; /* torn */
+	is_same_both_ways(1);
+	bytes.n = n;
+	for (int i = 20; i <= LARGE; i += 20) {
+		bytes.p[at[i] + 5000] ^= 1;
+		is_same_both_ways(1);
+		bytes.p[at[i] + 5000] ^= 1;
+	}
+	bytes.p[at[LARGE + 1] - 1] ^= 1; /* only the checksum of the large one */
+	is_same_both_ways(1);
+	buf_release(&all);
+}
+
+static size_t count_tasks(void)
+{
+	struct dirent **names = NULL;
+	int n = scandir("/proc/self/task", &names, NULL, NULL);
+
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+/* Closed, or looked at again, at any place. */
+static void test_ahead_stops(void **state)
+{
+	size_t tasks = count_tasks();
+	unsigned seed = 7;
+	struct buf all = { 0 };
+
+	(void)state;
+	add("head\n");
+	buf_adds(&all, "head\n");
+	for (int i = 0; i < 120; i++)
+		add_noise(&all, i == 10 ? 80000 : 500, &seed);
+	for (size_t stop = 1; stop < 150000; stop *= 7) {
+		struct log_frames *f = open_frames(NULL);
+		enum log_change change;
+		struct log_line line;
+		size_t at;
+		bool after;
+
+		for (size_t i = 0; i < stop && log_frames_next_line(f, &line, &after, &err) == 1;)
+			i++;
+		if (stop % 2 == 0 || stop > 10000) {
+			assert_int_equal(log_frames_refresh(f, &change, &err), 0);
+			assert_int_equal(change, LOG_SAME);
+			at = (size_t)(line.off + line.n + 1);
+			assert_int_equal(log_frames_next_line(f, &line, &after, &err), 1);
+			assert_int_equal(line.off, at);
+			assert_memory_equal(line.p, all.p + at, line.n + 1);
+		}
+		log_frames_close(&f);
+		assert_int_equal(count_tasks(), tasks);
+	}
+	buf_release(&all);
+}
+
 /* Whatever call fails: an error or the same answer, never something else. */
 static void test_faults(void **state)
 {
@@ -470,6 +633,8 @@ int main(void)
 		FRAMES_TEST(test_caps),
 		FRAMES_TEST(test_recover),
 		FRAMES_TEST(test_growth),
+		FRAMES_TEST(test_ahead),
+		FRAMES_TEST(test_ahead_stops),
 		FRAMES_TEST(test_faults),
 	};
 

@@ -32,7 +32,7 @@ void balance_release(struct balance *b)
 	free(b->v);
 	buf_release(&b->turn);
 	buf_release(&b->step);
-	buf_release(&b->time);
+	buf_release(&b->odd_time);
 }
 
 static char *canonical(struct str raw)
@@ -75,10 +75,8 @@ static void add_call(struct balance *b, struct str id, struct str step)
 	call->seq = UINT64_MAX;
 }
 
-static void add_calls(struct balance *b, struct str data)
+static void add_calls(struct balance *b, struct str content, struct str step)
 {
-	struct str content = json_get(json_get(data, "message"), "content"),
-		   step = json_get(data, "step");
 	struct str none, block;
 	struct json_iter it;
 
@@ -126,9 +124,31 @@ static void end_call(struct balance *b, struct str id)
 	b->n--;
 }
 
-void balance_event(struct balance *b, const struct dsh_rec *r)
+static void note_time(struct balance *b, const struct dsh_rec *r)
 {
-	struct str data = rec_field(r, K_DATA);
+	struct str raw;
+
+	b->is_odd_time = false;
+	if (r->state == REC_PACKED || r->is_quick) {
+		b->time = r->last_time;
+		return;
+	}
+	raw = rec_field(r, K_TIME);
+	if (!num_safe(raw, &b->time)) {
+		b->is_odd_time = raw.n > 0;
+		b->time = 0;
+		set_number(&b->odd_time, raw);
+	}
+}
+
+void balance_event(struct balance *b, struct dsh_rec *r)
+{
+	struct str data;
+
+	note_time(b, r);
+	if (r->type == T_CHUNK)
+		return;
+	data = rec_field(r, K_DATA);
 
 	switch (r->type) {
 	case T_TURN_START:
@@ -150,13 +170,14 @@ void balance_event(struct balance *b, const struct dsh_rec *r)
 		clear_calls(b);
 		break;
 	case T_ASSISTANT:
-		add_calls(b, data);
+		if (rec_message(r)->has_call)
+			add_calls(b, r->message.content, r->message.step);
 		break;
 	case T_TOOL_CALL:
 		start_call(b, json_get(data, "callId"), r->seq);
 		break;
 	case T_TOOL_RESULT:
-		end_call(b, json_get(json_get(json_get(data, "message"), "source"), "callId"));
+		end_call(b, rec_message(r)->call);
 		break;
 	default:
 		break;
@@ -167,9 +188,12 @@ void balance_event(struct balance *b, const struct dsh_rec *r)
 
 static void begin(struct buf *out, const char *type, uint64_t seq, const struct balance *b)
 {
-	buf_printf(out, "{\"type\":\"%s\",\"seq\":%llu,\"time\":%s,\"data\":{\"turn\":%s", type,
-		(unsigned long long)seq, b->time.n ? b->time.p : "0",
-		b->turn.n ? b->turn.p : "null");
+	buf_printf(out, "{\"type\":\"%s\",\"seq\":%llu,\"time\":", type, (unsigned long long)seq);
+	if (b->is_odd_time)
+		buf_add(out, b->odd_time.p, b->odd_time.n);
+	else
+		json_put_int(out, b->time);
+	buf_printf(out, ",\"data\":{\"turn\":%s", b->turn.n ? b->turn.p : "null");
 }
 
 static void close_call(

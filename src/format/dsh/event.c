@@ -11,65 +11,70 @@
 
 #include "base/xalloc.h"
 
+#define TYPE(name, type, leads)                     \
+	{                                           \
+		name, sizeof(name) - 1, type, leads \
+	}
+
 const struct dsh_type_row dsh_types[] = {
 	/* the frequent ones first */
-	{ "assistant/chunk", T_CHUNK, true },
-	{ "turn/start", T_TURN_START, true },
-	{ "step/start", T_STEP_START, true },
-	{ "user/message", T_USER, false },
-	{ "request/header", T_REQUEST_HEADER, true },
-	{ "request/context", T_REQUEST_CONTEXT, true },
-	{ "assistant/message", T_ASSISTANT, false },
-	{ "tool/call", T_TOOL_CALL, false },
-	{ "tool/result", T_TOOL_RESULT, false },
-	{ "step/end", T_STEP_END, false },
-	{ "turn/end", T_TURN_END, false },
-	{ "session/end-seed", T_END_SEED, false },
-	{ "todo/write", T_TODO, false },
-	{ "session/title", T_TITLE, false },
-	{ "session/title-llm-request", T_OTHER, false },
-	{ "compaction/start", T_COMPACTION_START, true },
-	{ "compaction/summary", T_COMPACTION_SUMMARY, true },
-	{ "compaction/end", T_COMPACTION_END, false },
-	{ "compaction/prune", T_PRUNE, true },
-	{ "subagent/descriptor", T_OTHER, false },
-	{ "agent-preset/selected", T_OTHER, false },
-	{ "agent/inbox/spliced", T_OTHER, false },
-	{ "approval/asked", T_OTHER, false },
-	{ "approval/decided", T_OTHER, false },
-	{ "approval/policy", T_OTHER, false },
-	{ "sandbox/mode", T_OTHER, false },
-	{ "permission/preset", T_OTHER, false },
-	{ "plan/mode", T_OTHER, false },
-	{ "command/run", T_OTHER, false },
-	{ "command/done", T_OTHER, false },
-	{ "feedback/record", T_OTHER, false },
-	{ "goal/change", T_OTHER, false },
-	{ "hook/invoked", T_OTHER, false },
-	{ "hook/result", T_OTHER, false },
-	{ "llm/retry", T_OTHER, true },
-	{ "llm/retry-started", T_OTHER, true },
-	{ "schedule/change", T_OTHER, false },
-	{ "team/member", T_OTHER, false },
-	{ "team/task", T_OTHER, false },
-	{ "team/message/queued", T_OTHER, false },
-	{ "team/message/delivered", T_OTHER, false },
-	{ "tool/code-dispatch-start", T_OTHER, false },
-	{ "tool/code-dispatch", T_OTHER, false },
-	{ "tool-workflow/run-start", T_OTHER, false },
-	{ "tool-workflow/agent-start", T_OTHER, false },
-	{ "tool-workflow/agent-end", T_OTHER, false },
-	{ "tool-workflow/run-end", T_OTHER, false },
-	{ "web/deepseek-search-llm-request", T_OTHER, false },
+	TYPE("assistant/chunk", T_CHUNK, true),
+	TYPE("turn/start", T_TURN_START, true),
+	TYPE("step/start", T_STEP_START, true),
+	TYPE("user/message", T_USER, false),
+	TYPE("request/header", T_REQUEST_HEADER, true),
+	TYPE("request/context", T_REQUEST_CONTEXT, true),
+	TYPE("assistant/message", T_ASSISTANT, false),
+	TYPE("tool/call", T_TOOL_CALL, false),
+	TYPE("tool/result", T_TOOL_RESULT, false),
+	TYPE("step/end", T_STEP_END, false),
+	TYPE("turn/end", T_TURN_END, false),
+	TYPE("session/end-seed", T_END_SEED, false),
+	TYPE("todo/write", T_TODO, false),
+	TYPE("session/title", T_TITLE, false),
+	TYPE("session/title-llm-request", T_OTHER, false),
+	TYPE("compaction/start", T_COMPACTION_START, true),
+	TYPE("compaction/summary", T_COMPACTION_SUMMARY, true),
+	TYPE("compaction/end", T_COMPACTION_END, false),
+	TYPE("compaction/prune", T_PRUNE, true),
+	TYPE("subagent/descriptor", T_OTHER, false),
+	TYPE("agent-preset/selected", T_OTHER, false),
+	TYPE("agent/inbox/spliced", T_OTHER, false),
+	TYPE("approval/asked", T_OTHER, false),
+	TYPE("approval/decided", T_OTHER, false),
+	TYPE("approval/policy", T_OTHER, false),
+	TYPE("sandbox/mode", T_OTHER, false),
+	TYPE("permission/preset", T_OTHER, false),
+	TYPE("plan/mode", T_OTHER, false),
+	TYPE("command/run", T_OTHER, false),
+	TYPE("command/done", T_OTHER, false),
+	TYPE("feedback/record", T_OTHER, false),
+	TYPE("goal/change", T_OTHER, false),
+	TYPE("hook/invoked", T_OTHER, false),
+	TYPE("hook/result", T_OTHER, false),
+	TYPE("llm/retry", T_OTHER, true),
+	TYPE("llm/retry-started", T_OTHER, true),
+	TYPE("schedule/change", T_OTHER, false),
+	TYPE("team/member", T_OTHER, false),
+	TYPE("team/task", T_OTHER, false),
+	TYPE("team/message/queued", T_OTHER, false),
+	TYPE("team/message/delivered", T_OTHER, false),
+	TYPE("tool/code-dispatch-start", T_OTHER, false),
+	TYPE("tool/code-dispatch", T_OTHER, false),
+	TYPE("tool-workflow/run-start", T_OTHER, false),
+	TYPE("tool-workflow/agent-start", T_OTHER, false),
+	TYPE("tool-workflow/agent-end", T_OTHER, false),
+	TYPE("tool-workflow/run-end", T_OTHER, false),
+	TYPE("web/deepseek-search-llm-request", T_OTHER, false),
 	/* of later writers of version 0 */
-	{ "model/selection", T_OTHER, false },
-	{ "session-log-deepseek/delivery-accepted", T_OTHER, false },
-	{ "subagent/model-selection-policy", T_OTHER, false },
+	TYPE("model/selection", T_OTHER, false),
+	TYPE("session-log-deepseek/delivery-accepted", T_OTHER, false),
+	TYPE("subagent/model-selection-policy", T_OTHER, false),
 	/* of earlier ones: upgraded, or refused */
-	{ "steering/message", T_STEERING, false },
-	{ "request/header-delta", T_RETIRED, true },
-	{ "mode/set", T_RETIRED, false },
-	{ NULL, T_UNKNOWN, false },
+	TYPE("steering/message", T_STEERING, false),
+	TYPE("request/header-delta", T_RETIRED, true),
+	TYPE("mode/set", T_RETIRED, false),
+	{ NULL, 0, T_UNKNOWN, false },
 };
 
 bool event_is_surface(enum dsh_type t)
@@ -83,18 +88,6 @@ bool event_is_ignorable(const struct dsh_rec *r)
 }
 
 /* ---- the envelope ---- */
-
-/* The members that were found fill a compact object to the last byte: then there is no other. */
-static bool has_only_found(const struct dsh_rec *r)
-{
-	static const uint8_t key_length[K_COUNT] = { 4, 3, 4, 4, 15, 9, 9, 4, 5 };
-	size_t n = 1;
-
-	for (int i = 0; i < K_COUNT; i++)
-		if (r->sc.field[i].type != JSON_NONE)
-			n += key_length[i] + 4u + r->sc.field[i].len;
-	return n == r->sc.end - r->sc.start;
-}
 
 static bool is_envelope_key(struct str key)
 {
@@ -121,7 +114,7 @@ static const char *check_envelope(const struct dsh_rec *r)
 		return "the event has no data";
 	if (rec_field(r, K_IGNORABLE).n && !event_is_ignorable(r))
 		return "\"ignorable\" is not true";
-	if (has_only_found(r) && !rec_field(r, K_SEQ0).n && !rec_field(r, K_TIME0).n)
+	if (rec_has_only_found(r) && !rec_field(r, K_SEQ0).n && !rec_field(r, K_TIME0).n)
 		return NULL;
 	json_iter_init(&it, rec_object(r));
 	while (json_iter_next(&it, &key, &value))
@@ -186,31 +179,19 @@ static bool has_twins(struct str list)
 	return found;
 }
 
-/* Ranges are known to rise, so their ends tell all. */
-static const char *check_sources(const struct dsh_rec *r, struct str list)
+static const char *check_sources(const struct dsh_rec *r)
 {
-	bool is_rising = true, is_first = true;
-	uint64_t a, last = 0;
-	struct json_iter it, pair;
-	struct str none, value, end;
+	const struct dsh_sources *list = &r->sources;
 
-	if (json_type_of(list) != JSON_LIST)
+	if (!r->has_sources)
 		return "sourceEventSeqs is no list";
-	json_iter_init(&it, list);
-	while (json_iter_next(&it, &none, &value)) {
-		end = value;
-		json_iter_init(&pair, value);
-		while (json_iter_next(&pair, &none, &value))
-			end = value;
-		if (!num_count(end, &a) || a >= r->seq)
-			return "sourceEventSeqs names an event that is not before this one";
-		is_rising = is_rising && (is_first || a > last);
-		is_first = false;
-		last = a;
-	}
-	if (is_first && r->type != T_ASSISTANT)
-		return "sourceEventSeqs is empty";
-	return !is_rising && has_twins(list) ? "sourceEventSeqs names an event twice" : NULL;
+	if (list->is_empty)
+		return r->type == T_ASSISTANT ? NULL : "sourceEventSeqs is empty";
+	if (list->max >= r->seq)
+		return "sourceEventSeqs names an event that is not before this one";
+	return !list->is_rising && has_twins(rec_field(r, K_SOURCES))
+		       ? "sourceEventSeqs names an event twice"
+		       : NULL;
 }
 
 static const char *check_surface(const struct dsh_rec *r)
@@ -222,7 +203,7 @@ static const char *check_surface(const struct dsh_rec *r)
 	if (!op.n)
 		return "the event must be on the surface and has no surfaceOp";
 	if (sources.n) {
-		const char *why = check_sources(r, sources);
+		const char *why = check_sources(r);
 
 		if (why)
 			return why;
@@ -237,62 +218,56 @@ static bool is_text(struct str raw)
 	return json_type_of(raw) == JSON_STRING && raw.n > 2;
 }
 
-static const char *check_result(struct str message)
+static bool is_same_text(struct str x, struct str y)
 {
-	struct str content = json_get(message, "content"), block, none, id, call;
-	struct json_iter it;
 	struct buf a = { 0 }, b = { 0 };
-	bool same;
+	bool same = str_eq(x, y);
 
-	json_iter_init(&it, content);
-	if (!json_iter_next(&it, &none, &block) ||
-		!json_string_eq(json_get(block, "type"), "tool-result") ||
-		json_type_of(json_get(block, "content")) != JSON_LIST)
-		return "a tool result without its one block";
-	id = json_get(block, "toolCallId");
-	if (json_iter_next(&it, &none, &block))
-		return "a tool result with more than one block";
-	call = json_get(json_get(message, "source"), "callId");
-	if (json_type_of(id) != JSON_STRING || json_type_of(call) != JSON_STRING)
-		return "a tool result without a call id";
-	json_put_requoted(&a, id);
-	json_put_requoted(&b, call);
-	same = str_eq((struct str){ a.p, a.n }, (struct str){ b.p, b.n });
+	if (!same) { /* escapes may differ */
+		json_put_requoted(&a, x);
+		json_put_requoted(&b, y);
+		same = str_eq((struct str){ a.p, a.n }, (struct str){ b.p, b.n });
+	}
 	buf_release(&a);
 	buf_release(&b);
-	return same ? NULL : "a tool result whose call ids differ";
+	return same;
 }
 
-static const char *check_message(const struct dsh_rec *r)
+static const char *check_result(const struct dsh_message *m)
 {
-	struct str data = rec_field(r, K_DATA);
-	struct str message = r->type == T_USER ? data : json_get(data, "message");
-	struct str role = json_get(message, "role"), source = json_get(message, "source");
-	struct str kind = json_get(source, "kind");
+	if (!json_string_eq(m->kind, "tool"))
+		return "a tool result from another source";
+	if (!json_string_eq(m->type, "tool-result") || json_type_of(m->inner) != JSON_LIST)
+		return "a tool result without its one block";
+	if (m->nblocks > 1)
+		return "a tool result with more than one block";
+	if (json_type_of(m->tool_call) != JSON_STRING || json_type_of(m->call) != JSON_STRING)
+		return "a tool result without a call id";
+	return is_same_text(m->tool_call, m->call) ? NULL : "a tool result whose call ids differ";
+}
 
-	if (!is_text(json_get(message, "id")))
+static const char *check_message(struct dsh_rec *r)
+{
+	const struct dsh_message *m = rec_message(r);
+
+	if (!is_text(m->id))
 		return "the event lacks an identified message";
-	if (json_type_of(json_get(message, "content")) != JSON_LIST ||
-		json_type_of(kind) != JSON_STRING)
+	if (json_type_of(m->content) != JSON_LIST || json_type_of(m->kind) != JSON_STRING)
 		return "the message has no content or no source";
-	if (!json_string_eq(role, r->type == T_ASSISTANT ? "assistant" : "user"))
+	if (!json_string_eq(m->role, r->type == T_ASSISTANT ? "assistant" : "user"))
 		return "the message has another role";
 	if (r->type == T_ASSISTANT)
-		return json_string_eq(kind, "model") && is_text(json_get(source, "provider")) &&
-				       is_text(json_get(source, "model"))
+		return json_string_eq(m->kind, "model") && is_text(m->provider) && is_text(m->model)
 			       ? NULL
 			       : "the answer does not name its model";
-	if (r->type == T_TOOL_RESULT)
-		return json_string_eq(kind, "tool") ? check_result(message)
-						    : "a tool result from another source";
-	return NULL;
+	return r->type == T_TOOL_RESULT ? check_result(m) : NULL;
 }
 
-const char *event_check(const struct dsh_rec *r)
+const char *event_check(struct dsh_rec *r)
 {
 	const char *why = NULL;
 
-	if (r->state == REC_PACKED)
+	if (r->state == REC_PACKED || r->is_quick)
 		return NULL;
 	if (r->type == T_RETIRED)
 		return "a retired type of event";

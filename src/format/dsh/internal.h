@@ -45,6 +45,7 @@ enum dsh_type {
 
 struct dsh_type_row {
 	const char *name;
+	uint8_t length;
 	uint8_t type;
 	bool leads; /* belongs to the entry behind it, not to the one before */
 };
@@ -61,6 +62,23 @@ enum rec_state {
 	REC_BAD    /* not JSON, or a rule of packed rows or ranges is broken */
 };
 
+/* A list of sources, as one walk finds it. */
+struct dsh_sources {
+	bool has_pairs;
+	bool is_rising; /* each above the one before */
+	bool is_empty;
+	uint64_t max;
+};
+
+/* What the rules ask of a message; raw values, empty when they are not there. */
+struct dsh_message {
+	struct str step, error; /* beside it in the event's data */
+	struct str id, role, content, source, kind, provider, model, call;
+	struct str type, tool_call, inner, is_error; /* of its first block */
+	size_t nblocks;
+	bool has_call;
+};
+
 struct dsh_rec {
 	enum rec_state state;
 	const char *why; /* of REC_BAD */
@@ -68,17 +86,34 @@ struct dsh_rec {
 	struct json_scan sc;
 	const struct dsh_type_row *row; /* NULL: unknown type */
 	enum dsh_type type;
-	bool has_seq, is_lossy, has_ranges;
-	uint64_t seq;   /* of the first event */
-	uint32_t count; /* events */
-	struct buf own; /* room for a lossy copy or an upgraded text */
+	bool has_seq, is_lossy, has_sources;
+	bool has_message; /* `message` is filled: rec_message */
+	struct dsh_sources sources;
+	struct dsh_message message;
+	bool is_quick;     /* a chunk that quick.c knew: the fields are not filled */
+	int64_t last_time; /* of the last event, for packed rows and where is_quick */
+	uint64_t seq;      /* of the first event */
+	uint32_t count;    /* events */
+	struct buf own;    /* room for a lossy copy or an upgraded text */
 };
 
 void rec_parse(struct dsh_rec *r, const char *p, size_t n);
+/* The same for the load: of chunks and packed rows only what that needs. */
+void rec_parse_quick(struct dsh_rec *r, const char *p, size_t n);
 void rec_release(struct dsh_rec *r);
-struct str rec_field(
-	const struct dsh_rec *r, int key); /* the raw value; empty when it is not there */
+/* The raw value; empty when it is not there. */
+static inline struct str rec_field(const struct dsh_rec *r, int key)
+{
+	const struct json_field *f = &r->sc.field[key];
+
+	return f->type == JSON_NONE ? (struct str){ NULL, 0 }
+				    : (struct str){ r->p + f->off, f->len };
+}
 struct str rec_object(const struct dsh_rec *r);
+/* Of a surface event in the present shape; looked for once. */
+const struct dsh_message *rec_message(struct dsh_rec *r);
+/* The members that were found fill a compact object to the last byte: then there is no other. */
+bool rec_has_only_found(const struct dsh_rec *r);
 /* Replaces the text by another object (r->own is free to hold it) and parses that. */
 void rec_replace(struct dsh_rec *r, struct buf *text_take);
 
@@ -86,10 +121,19 @@ void rec_replace(struct dsh_rec *r, struct buf *text_take);
 bool num_count(struct str raw, uint64_t *out);
 bool num_safe(struct str raw, int64_t *out);
 
+/* ---- quick.c ---- */
+
+/*
+ * A chunk or a packed row exactly as the writers put it down: checks all of
+ * it and fills state, type, seq, count and last_time. False says nothing but
+ * that it is not written so.
+ */
+bool quick_parse(struct dsh_rec *r, const char *p, size_t n);
+
 /* ---- pack.c ---- */
 
-/* Checks a packed row; NULL and the number of its events, or what is wrong. */
-const char *pack_check(const struct dsh_rec *r, uint64_t *seq, uint32_t *count);
+/* Checks a packed row, fills seq, count and last_time; NULL, or what is wrong. */
+const char *pack_check(struct dsh_rec *r);
 /* Calls fn with each event of the row, compact; false from it stops. */
 void pack_each(
 	const struct dsh_rec *r, bool (*fn)(void *arg, uint32_t k, struct str event), void *arg);
@@ -104,14 +148,14 @@ bool pack_texts_next(struct pack_texts *t, struct str *text);
 
 /* ---- ranges.c ---- */
 
-/* NULL, or what is wrong with a list of sources; *has_pairs whether it must be expanded. */
-const char *ranges_check(struct str list, bool has_seq, uint64_t seq, bool *has_pairs);
+/* NULL, or what is wrong with a list of sources. With pairs it must be expanded. */
+const char *ranges_check(struct str list, bool has_seq, uint64_t seq, struct dsh_sources *out);
 void ranges_expand(struct str list, struct buf *out);
 
 /* ---- event.c: rules of events (sections 4, 7.4) ---- */
 
 /* NULL, or what inspect and load of the original would refuse. */
-const char *event_check(const struct dsh_rec *r);
+const char *event_check(struct dsh_rec *r);
 bool event_is_ignorable(const struct dsh_rec *r);
 bool event_is_surface(enum dsh_type t);
 
@@ -145,9 +189,11 @@ struct balance {
 	struct buf turn, step; /* JSON numbers */
 	struct balance_call *v;
 	size_t n, cap;
-	struct buf time; /* of the newest event, JSON */
+	int64_t time;        /* of the newest event, */
+	bool is_odd_time;    /* or, when that is no integer, */
+	struct buf odd_time; /* as JSON */
 };
-void balance_event(struct balance *b, const struct dsh_rec *r);
+void balance_event(struct balance *b, struct dsh_rec *r);
 /* The closers, a line each, from `seq` on; their number. Does not change the state. */
 size_t balance_closers(const struct balance *b, uint64_t seq, struct buf *out);
 void balance_release(struct balance *b);
@@ -233,6 +279,8 @@ struct dsh_src {
 	uint32_t title;   /* item, NO_ITEM: none */
 	uint32_t stream;  /* first chunk of an answer that has no message yet */
 	uint32_t unknown; /* events of unknown type */
+	char last_id[48]; /* of the newest entry: the next one's parent */
+	char tail_id[48]; /* of the newest one before `tail` */
 
 	struct buf recovered;  /* text of the torn frame, as far as its events were taken */
 	uint32_t nrecovered;   /* events */

@@ -151,7 +151,7 @@ int dsh_step(struct session *s, unsigned budget_us, struct err *err)
 		session_link(s, true);
 		problem_sort(&s->problems);
 		s->is_complete = true;
-	} else {
+	} else if (rc < 0) {
 		session_link(s, false);
 	}
 	return rc;
@@ -179,6 +179,7 @@ static void go_on(struct session *s)
 	struct dsh_src *src = s->src;
 
 	session_rewind(s, &src->tail);
+	memcpy(src->last_id, src->tail_id, sizeof(src->last_id));
 	session_reopen(s);
 	s->is_torn = false;
 	src->torn_start = UINT64_MAX;

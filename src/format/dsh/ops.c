@@ -80,7 +80,7 @@ static void tell(session_detail_fn *fn, void *arg, const char *key, struct buf *
 static void put_surface(const struct dsh_src *src, struct buf *out)
 {
 	const struct surface *sf = &src->surface;
-	const char *p = src->closers.p, *end = p + src->closers.n;
+	const char *p = src->closers.p, *end = p ? p + src->closers.n : p;
 
 	buf_addc(out, '[');
 	for (uint32_t at = sf->n ? sf->first : UINT32_MAX; at != UINT32_MAX; at = sf->v[at].next)

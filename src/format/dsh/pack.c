@@ -62,6 +62,7 @@ static bool has_foreign_member(const struct dsh_rec *r)
 	return false;
 }
 
+/* How many strings a checked list holds; false when something else is in it. */
 static bool count_strings(struct str list, uint32_t *n)
 {
 	struct json_iter it;
@@ -78,7 +79,7 @@ static bool count_strings(struct str list, uint32_t *n)
 }
 
 /* Every running time must stay a safe integer. */
-static bool check_times(struct str dt, int64_t time, uint32_t *n)
+static bool add_times(struct str dt, int64_t *time, uint32_t *n)
 {
 	struct json_iter it;
 	struct str none, value;
@@ -89,8 +90,8 @@ static bool check_times(struct str dt, int64_t time, uint32_t *n)
 	while (json_iter_next(&it, &none, &value)) {
 		if (!num_safe(value, &step) || *n == UINT32_MAX)
 			return false;
-		time += step; /* two safe integers: no overflow */
-		if (time < -DSH_SAFE_MAX || time > DSH_SAFE_MAX)
+		*time += step; /* two safe integers: no overflow */
+		if (*time < -DSH_SAFE_MAX || *time > DSH_SAFE_MAX)
 			return false;
 		(*n)++;
 	}
@@ -104,18 +105,21 @@ static bool is_negative_zero(struct str raw)
 	return raw.n && raw.p[0] == '-' && num_safe(raw, &v) && v == 0;
 }
 
-const char *pack_check(const struct dsh_rec *r, uint64_t *seq, uint32_t *count)
+const char *pack_check(struct dsh_rec *r)
 {
 	struct row row;
 	uint32_t ntimes;
-	int64_t time;
 
-	if (has_foreign_member(r) || json_type_of(rec_field(r, K_DATA)) != JSON_OBJECT ||
-		!read_row(r, &row))
+	if ((!rec_has_only_found(r) && has_foreign_member(r)) || rec_field(r, K_SEQ).n ||
+		rec_field(r, K_TIME).n || rec_field(r, K_SOURCES).n || rec_field(r, K_OP).n ||
+		rec_field(r, K_IGNORABLE).n || json_type_of(rec_field(r, K_DATA)) != JSON_OBJECT)
 		return "a packed row with foreign members";
-	if (!num_count(rec_field(r, K_SEQ0), seq) || !num_safe(rec_field(r, K_TIME0), &time) ||
+	if (!num_count(rec_field(r, K_SEQ0), &r->seq) ||
+		!num_safe(rec_field(r, K_TIME0), &r->last_time) ||
 		is_negative_zero(rec_field(r, K_TIME0)))
 		return "a packed row without a good seq0 and time0";
+	if (!read_row(r, &row))
+		return "a packed row with foreign members";
 	for (int i = P_TURN; i <= P_INDEX; i++)
 		if (json_type_of(row.v[i]) != JSON_NUMBER)
 			return "a packed row without turn, step and index";
@@ -123,11 +127,11 @@ const char *pack_check(const struct dsh_rec *r, uint64_t *seq, uint32_t *count)
 				   (row.v[P_NAME].n && json_type_of(row.v[P_NAME]) != JSON_STRING)))
 		return "a packed row of calls without an id";
 	if (json_type_of(row.v[P_TEXTS]) != JSON_LIST || json_type_of(row.v[P_DT]) != JSON_LIST ||
-		!count_strings(row.v[P_TEXTS], count) || *count == 0)
+		!count_strings(row.v[P_TEXTS], &r->count) || r->count == 0)
 		return "a packed row without texts";
-	if (!check_times(row.v[P_DT], time, &ntimes) || ntimes + 1 != *count)
+	if (!add_times(row.v[P_DT], &r->last_time, &ntimes) || ntimes + 1 != r->count)
 		return "a packed row whose times do not fit its texts";
-	if (*seq + *count - 1 > (uint64_t)DSH_SAFE_MAX)
+	if (r->seq + r->count - 1 > (uint64_t)DSH_SAFE_MAX)
 		return "a packed row whose seqs are too large";
 	return NULL;
 }

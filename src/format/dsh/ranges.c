@@ -25,31 +25,62 @@ static bool read_entry(struct str raw, uint64_t *a, uint64_t *b, bool *is_pair)
 	return *a <= *b && !json_iter_next(&it, &none, &value);
 }
 
-const char *ranges_check(struct str list, bool has_seq, uint64_t seq, bool *has_pairs)
+/* The usual list: plain numbers without a space. False: look closer. */
+static bool walk_plain(struct str list, uint64_t seq, struct dsh_sources *out)
 {
-	bool is_rising = true, is_first = true;
+	const char *p = list.p + 1, *end = list.p + list.n - 1;
+	uint64_t last = 0, n = 0;
+
+	for (; p < end; p++) {
+		const char *digits = p;
+		uint64_t v = 0;
+
+		while (p < end && *p >= '0' && *p <= '9' && p - digits < 15)
+			v = v * 10 + (uint64_t)(*p++ - '0');
+		if (p == digits || (p < end && *p != ','))
+			return false;
+		out->is_rising = out->is_rising && (n == 0 || v > last);
+		out->max = v > out->max ? v : out->max;
+		last = v;
+		n++;
+	}
+	out->is_empty = n == 0;
+	return n <= seq;
+}
+
+static const char *walk_any(struct str list, bool has_seq, uint64_t seq, struct dsh_sources *out)
+{
 	uint64_t a, b, last = 0, total = 0;
 	struct json_iter it;
 	struct str none, value;
 
-	*has_pairs = false;
 	json_iter_init(&it, list);
 	while (json_iter_next(&it, &none, &value)) {
 		bool is_pair;
 
 		if (!read_entry(value, &a, &b, &is_pair))
 			return "sourceEventSeqs holds something else than seqs and ranges";
-		*has_pairs = *has_pairs || is_pair;
+		out->has_pairs = out->has_pairs || is_pair;
 		total += b - a + 1;
 		if (has_seq && total > seq)
 			return "sourceEventSeqs is longer than the event's seq allows";
-		is_rising = is_rising && (is_first || a > last);
-		is_first = false;
+		out->is_rising = out->is_rising && (out->is_empty || a > last);
+		out->is_empty = false;
+		out->max = b > out->max ? b : out->max;
 		last = b;
 	}
-	if (*has_pairs && !is_rising)
+	if (out->has_pairs && !out->is_rising)
 		return "the ranges of sourceEventSeqs are not in order";
-	return *has_pairs && !has_seq ? "ranges in an event without a seq" : NULL;
+	return out->has_pairs && !has_seq ? "ranges in an event without a seq" : NULL;
+}
+
+const char *ranges_check(struct str list, bool has_seq, uint64_t seq, struct dsh_sources *out)
+{
+	*out = (struct dsh_sources){ .is_rising = true, .is_empty = true };
+	if (has_seq && walk_plain(list, seq, out))
+		return NULL;
+	*out = (struct dsh_sources){ .is_rising = true, .is_empty = true };
+	return walk_any(list, has_seq, seq, out);
 }
 
 void ranges_expand(struct str list, struct buf *out)

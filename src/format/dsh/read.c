@@ -79,6 +79,8 @@ const char *rec_upgrade(struct session *s, struct dsh_rec *r)
 
 	if (r->state != REC_EVENT || !may_be_older(r->type))
 		return NULL;
+	if (event_is_surface(r->type) && rec_message(r)->id.n)
+		return NULL; /* a message of today */
 	if (r->type == T_TOOL_RESULT && surface_start(r) != UINT64_MAX &&
 		!json_get(rec_field(r, K_DATA), "message").n)
 		replaced_id(s, surface_start(r), &replaced);
@@ -148,7 +150,7 @@ int item_events(struct session *s, uint32_t i, uint64_t from, struct buf *out, s
 
 		pack_each(&r, put_packed, &j);
 	} else if (rc == 0 && ((struct dsh_src *)s->src)->items[i].seq >= from) {
-		if (r.has_ranges)
+		if (r.sources.has_pairs)
 			put_expanded(&r, out);
 		else
 			json_put_compact(out, rec_object(&r));

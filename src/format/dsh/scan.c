@@ -86,41 +86,18 @@ static enum entry_kind kind_of_source(struct str kind)
 	return KIND_EVENT;
 }
 
-static bool has_call(struct str content)
+static void fill_kind(struct dsh_rec *r, struct entry_in *in)
 {
-	struct json_iter it;
-	struct str none, block;
-
-	json_iter_init(&it, content);
-	while (json_iter_next(&it, &none, &block))
-		if (json_string_eq(json_get(block, "type"), "tool-call"))
-			return true;
-	return false;
-}
-
-static bool is_failed(struct str data)
-{
-	struct json_iter it;
-	struct str none, block;
-
-	if (json_type_of(json_get(data, "error")) == JSON_OBJECT)
-		return true;
-	json_iter_init(&it, json_get(json_get(data, "message"), "content"));
-	return json_iter_next(&it, &none, &block) &&
-	       json_type_of(json_get(block, "isError")) == JSON_TRUE;
-}
-
-static void fill_kind(const struct dsh_rec *r, struct entry_in *in)
-{
-	struct str data = rec_field(r, K_DATA);
+	const struct dsh_message *m = rec_message(r);
 
 	if (r->type == T_USER)
-		in->kind = kind_of_source(json_get(json_get(data, "source"), "kind"));
+		in->kind = kind_of_source(m->kind);
 	else
 		in->kind = r->type == T_ASSISTANT ? KIND_ASSISTANT : KIND_TOOL_RESULT;
-	if (r->type == T_ASSISTANT && has_call(json_get(json_get(data, "message"), "content")))
+	if (r->type == T_ASSISTANT && m->has_call)
 		in->flags |= ENTRY_HAS_CALLS;
-	if (r->type == T_TOOL_RESULT && is_failed(data))
+	if (r->type == T_TOOL_RESULT &&
+		(json_type_of(m->is_error) == JSON_TRUE || json_type_of(m->error) == JSON_OBJECT))
 		in->flags |= ENTRY_FAILED;
 	if (json_type_of(rec_field(r, K_OP)) == JSON_OBJECT) {
 		in->kind = KIND_SUMMARY;
@@ -131,7 +108,7 @@ static void fill_kind(const struct dsh_rec *r, struct entry_in *in)
 /* Adds an entry under the newest one. */
 static uint32_t add_entry(struct session *s, struct entry_in *in, const struct dsh_item *item)
 {
-	struct buf parent = { 0 };
+	struct dsh_src *src = s->src;
 	char id[48];
 	uint32_t entry;
 
@@ -141,17 +118,16 @@ static uint32_t add_entry(struct session *s, struct entry_in *in, const struct d
 		snprintf(id, sizeof(id), "%" PRIu32, item->seq);
 	in->id = str_of(id);
 	in->flags |= ENTRY_ID_SLOW;
-	if (s->n) {
-		s->ops->id(s, s->n - 1, &parent, NULL);
-		in->parent = (struct str){ parent.p, parent.n };
-	}
+	if (s->n)
+		in->parent = str_of(src->last_id);
 	entry = session_add(s, in);
-	buf_release(&parent);
+	if (entry != ENTRY_NONE)
+		memcpy(src->last_id, id, sizeof(id));
 	return entry;
 }
 
-static uint32_t add_surface_entry(struct session *s, const struct dsh_rec *r,
-	const struct dsh_item *item, const struct place *at)
+static uint32_t add_surface_entry(
+	struct session *s, struct dsh_rec *r, const struct dsh_item *item, const struct place *at)
 {
 	struct dsh_src *src = s->src;
 	struct entry_in in = { .off = at->off,
@@ -240,7 +216,7 @@ static bool is_same_result(struct session *s, const struct dsh_rec *r, uint64_t 
 	return same;
 }
 
-static void take_surface(struct session *s, const struct dsh_rec *r, struct dsh_item *item,
+static void take_surface(struct session *s, struct dsh_rec *r, struct dsh_item *item,
 	const struct place *at, uint32_t *entry)
 {
 	struct dsh_src *src = s->src;
@@ -295,29 +271,6 @@ static void take_type(struct session *s, const struct dsh_rec *r, const struct p
 	}
 }
 
-static void note_time(struct balance *b, const struct dsh_rec *r)
-{
-	int64_t time = 0;
-	struct json_iter it;
-	struct str none, gap, dt;
-	int64_t step;
-
-	buf_clear(&b->time);
-	if (r->state != REC_PACKED) {
-		struct str raw = rec_field(r, K_TIME);
-
-		if (raw.n)
-			json_put_compact(&b->time, raw);
-		return;
-	}
-	num_safe(rec_field(r, K_TIME0), &time);
-	dt = json_get(rec_field(r, K_DATA), "dt");
-	json_iter_init(&it, dt);
-	while (json_iter_next(&it, &none, &gap))
-		time += num_safe(gap, &step) ? step : 0;
-	json_put_int(&b->time, time);
-}
-
 static void accept(struct session *s, struct dsh_rec *r, const struct place *at, bool is_odd)
 {
 	struct dsh_src *src = s->src;
@@ -337,7 +290,7 @@ static void accept(struct session *s, struct dsh_rec *r, const struct place *at,
 	item->flags = (uint8_t)((r->state == REC_PACKED ? ITEM_PACKED : 0) |
 				(is_odd ? ITEM_ODD : 0) | (at->is_recovered ? ITEM_RECOVERED : 0));
 	src->n++;
-	src->has_ranges = src->has_ranges || r->has_ranges;
+	src->has_ranges = src->has_ranges || r->sources.has_pairs;
 	why = rec_upgrade(s, r);
 	if (why)
 		refuse(s, "invalid", at, ENTRY_NONE, why);
@@ -347,11 +300,10 @@ static void accept(struct session *s, struct dsh_rec *r, const struct place *at,
 		take_surface(s, r, &src->items[src->n - 1], at, &entry);
 	if (!why && (why = event_check(r)) != NULL)
 		refuse(s, "invalid", at, entry, why);
-	if (!is_odd)
-		balance_event(&src->balance, r);
-	note_time(&src->balance, r);
-	if (!is_odd)
-		src->next_seq = r->seq + r->count;
+	if (is_odd)
+		return;
+	balance_event(&src->balance, r);
+	src->next_seq = r->seq + r->count;
 }
 
 /* ---- lines ---- */
@@ -457,7 +409,7 @@ static bool take_line(struct session *s, const char *p, size_t n, const struct p
 	struct dsh_src *src = s->src;
 	struct dsh_rec *r = &src->rec;
 
-	rec_parse(r, p, n);
+	rec_parse_quick(r, p, n);
 	if (src->lenient) {
 		take_leniently(s, r, at, src->issue.is_set && at->number == src->issue.number);
 		return false;
@@ -547,8 +499,6 @@ int scan_lines(struct session *s, uint64_t deadline, struct err *err)
 
 	while ((rc = text_next_line(&src->text, &line, &after_damage, err)) == 1) {
 		scan_line(s, &line, after_damage);
-		s->size = text_place(&src->text, line.off) +
-			  (src->text.zstd ? 0 : line.n + line.ended);
 		src->lines = line.number;
 		bytes += line.n;
 		if (++lines % CLOCK_LINES && bytes < CLOCK_BYTES)
@@ -557,6 +507,8 @@ int scan_lines(struct session *s, uint64_t deadline, struct err *err)
 		if (clock_mono_us() >= deadline)
 			break;
 	}
+	if (rc == 1)
+		s->size = text_place(&src->text, line.off + line.n);
 	return rc;
 }
 
@@ -709,6 +661,7 @@ void scan_finish(struct session *s)
 		whole = end.committed;
 	}
 	session_mark(s, whole, &src->tail);
+	memcpy(src->tail_id, src->last_id, sizeof(src->tail_id));
 	stream = src->stream;
 	if (src->text.zstd)
 		finish_zstd(s);

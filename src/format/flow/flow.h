@@ -170,6 +170,12 @@ struct flow_finding {
 };
 typedef void flow_found(void *arg, const struct flow_finding *f);
 void flow_verify(struct flow_conversation *c, flow_found *fn, void *arg);
+/* The same by steps: 1: more to do, 0: done. Findings come in the same order. */
+struct flow_verifier;
+struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *fn, void *arg);
+int flow_verify_step(struct flow_verifier *v, unsigned budget_us);
+void flow_verify_progress(const struct flow_verifier *v, uint64_t *done, uint64_t *all); /* bytes */
+void flow_verify_free(struct flow_verifier **v);
 
 /* ---- what a node says ---- */
 
@@ -211,8 +217,17 @@ struct flow_node {
 /* All of it lies in `a`. Bodies are rebuilt only with `bodies`. */
 int flow_node_read(struct flow_conversation *c, uint32_t version, bool bodies, struct arena *a,
 	struct flow_node *out, struct err *err);
+/* As the parts of a page, texts cut at `limit` bytes. */
+struct content;
+void flow_node_content(const struct flow_node *n, size_t limit, struct arena *a, struct content *out);
 /* One line a message of a rebuilt body: "user: why ...". false: its shape is another. */
 bool flow_body_messages(const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg);
+/* The live history.change nodes in the order of the outline, and the messages of one (model/card.h). */
+struct card;
+struct card_list;
+void flow_cards(struct flow_conversation *c, const struct flow_view *v, const struct flow_outline *o,
+	struct arena *a, struct card_list *out);
+int flow_card(struct flow_conversation *c, const struct flow_view *v, struct card *card, struct arena *a);
 /* RFC 3339 to ms since 1970; false: it is none. */
 bool flow_time(struct str s, int64_t *ms);
 /* A stored record, as it stands in its landed file. */

@@ -8,9 +8,11 @@
 #include "format/flow/internal.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 
 enum { MISSING_MAX = 1000 }; /* sequences of one round that are named; more are counted */
@@ -22,16 +24,20 @@ struct digest {
 	bool is_readable;
 };
 
-struct verifier {
+struct flow_verifier {
 	struct flow_conversation *c;
 	flow_found *fn;
 	void *arg;
+	size_t at;               /* the round that is looked at */
+	struct flow_header read; /* of it, when is_read: its checks wait for the landed files */
+	bool is_read;
+	uint64_t done, all;      /* bytes */
 
 	/* the landed files of the session that was asked for last, and their digests */
 	struct str session;
 	struct flow_landed_file *files;
 	struct digest *digests;
-	size_t nfiles;
+	size_t nfiles, looked_at;
 
 	uint64_t round, through; /* carried from the last round that read */
 	char digest[65];
@@ -39,7 +45,7 @@ struct verifier {
 	struct arena arena;
 };
 
-static __attribute__((format(printf, 6, 7))) void found(struct verifier *v, int check, const char *code,
+static __attribute__((format(printf, 6, 7))) void found(struct flow_verifier *v, int check, const char *code,
 	uint64_t round, uint64_t seq, const char *fmt, ...)
 {
 	struct flow_finding f = { .check = check, .code = code, .round = round, .seq = seq };
@@ -56,31 +62,37 @@ static __attribute__((format(printf, 6, 7))) void found(struct verifier *v, int 
 
 /* ---- landed files ---- */
 
-static void drop_files(struct verifier *v)
+static void drop_files(struct flow_verifier *v)
 {
 	flow_landed_list_free(v->files, v->nfiles);
 	free(v->digests);
 	v->files = NULL;
 	v->digests = NULL;
-	v->nfiles = 0;
+	v->nfiles = v->looked_at = 0;
 }
 
-static void look_at_files(struct verifier *v)
+static uint64_t file_size(const char *path)
 {
-	for (size_t i = 0; i < v->nfiles; i++) {
-		struct digest *d = &v->digests[i];
-		struct err err = { 0 };
+	struct log_id id = { 0 };
 
-		d->seq = v->files[i].seq;
-		d->is_readable = flow_landed_check(&v->files[i], d->hex, &d->fault, &err) == 0;
-		if (!d->is_readable)
-			found(v, 0, "sd-unreadable", 0, d->seq, "%s", err.text);
-		else if (d->fault.code)
-			found(v, 0, d->fault.code, 0, d->seq, "%s", d->fault.text);
-	}
+	return log_stat(path, &id, NULL) == 0 ? id.size : 0;
 }
 
-static void use_session(struct verifier *v, struct str session)
+static void look_at_file(struct flow_verifier *v, size_t i)
+{
+	struct digest *d = &v->digests[i];
+	struct err err = { 0 };
+
+	d->seq = v->files[i].seq;
+	d->is_readable = flow_landed_check(&v->files[i], d->hex, &d->fault, &err) == 0;
+	if (!d->is_readable)
+		found(v, 0, "sd-unreadable", 0, d->seq, "%s", err.text);
+	else if (d->fault.code)
+		found(v, 0, d->fault.code, 0, d->seq, "%s", d->fault.text);
+	v->done += file_size(v->files[i].path);
+}
+
+static void use_session(struct flow_verifier *v, struct str session)
 {
 	if (v->session.p && str_eq(v->session, session))
 		return;
@@ -88,11 +100,12 @@ static void use_session(struct verifier *v, struct str session)
 	v->session = session;
 	v->files = flow_landed_list(v->c->root, session, &v->nfiles);
 	v->digests = xcalloc(v->nfiles ? v->nfiles : 1, sizeof(*v->digests));
-	look_at_files(v);
+	for (size_t i = 0; i < v->nfiles; i++)
+		v->all += file_size(v->files[i].path);
 }
 
 /* Index of the first file at or behind a sequence. */
-static size_t first_file(const struct verifier *v, uint64_t seq)
+static size_t first_file(const struct flow_verifier *v, uint64_t seq)
 {
 	size_t low = 0, high = v->nfiles;
 
@@ -108,7 +121,7 @@ static size_t first_file(const struct verifier *v, uint64_t seq)
 }
 
 /* Check 5. The window is whatever a file says: sequences are walked by the files that are there. */
-static bool check_landed(struct verifier *v, uint64_t round, const struct flow_header *h)
+static bool check_landed(struct flow_verifier *v, uint64_t round, const struct flow_header *h)
 {
 	uint64_t want = h->from_seq, named = 0, missing = 0;
 	size_t i = first_file(v, h->from_seq);
@@ -141,7 +154,7 @@ static int by_hex(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void input_digest(const struct verifier *v, const struct flow_header *h, char hex[65])
+static void input_digest(const struct flow_verifier *v, const struct flow_header *h, char hex[65])
 {
 	size_t first = first_file(v, h->from_seq), n = 0;
 	const char **list = xcalloc(v->nfiles ? v->nfiles : 1, sizeof(*list));
@@ -163,7 +176,7 @@ static void input_digest(const struct verifier *v, const struct flow_header *h, 
 
 /* ---- a round ---- */
 
-static void check_round(struct verifier *v, uint64_t number, const struct flow_header *h)
+static void check_round(struct flow_verifier *v, uint64_t number, const struct flow_header *h)
 {
 	bool is_good = true;
 	char hex[65];
@@ -192,38 +205,95 @@ static void check_round(struct verifier *v, uint64_t number, const struct flow_h
 		found(v, 6, "input-digest", number, 0, "the landed files have the input digest %s", hex);
 }
 
-static void verify_round(struct verifier *v, const struct flow_round *r)
+/* Reads the next round; what it says is checked when its landed files have been looked at. */
+static void read_round(struct flow_verifier *v, const struct flow_round *r)
 {
 	struct flow_fault fault;
-	struct flow_header h;
 	struct err err = { 0 };
 	char *path = flow_round_path(v->c, r);
-	int rc = flow_round_read(path, &v->arena, &h, NULL, NULL, &fault, &err);
+	int rc = flow_round_read(path, &v->arena, &v->read, NULL, NULL, &fault, &err);
 
 	free(path);
-	if (rc < 0) {
-		found(v, 3, "unreadable", r->number, 0, "%s", err.text);
+	v->done += r->size;
+	v->is_read = rc == 0 && !fault.code;
+	if (v->is_read) {
+		use_session(v, v->read.session_s);
 		return;
 	}
-	if (fault.code) {
+	v->at++;
+	if (rc < 0)
+		found(v, 3, "unreadable", r->number, 0, "%s", err.text);
+	else
 		found(v, 3, fault.code, r->number, 0, "line %" PRIu64 ", offset %" PRIu64 ": %s", fault.line,
 			fault.off, fault.text);
-		return;
+}
+
+static void finish_round(struct flow_verifier *v, const struct flow_round *r)
+{
+	check_round(v, r->number, &v->read);
+	v->round = v->read.round;
+	v->through = v->read.through_seq;
+	v->input = v->read.input_digest;
+	memcpy(v->digest, v->read.digest, sizeof(v->digest));
+	v->is_read = false;
+	v->at++;
+}
+
+struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *fn, void *arg)
+{
+	struct flow_verifier *v = xcalloc(1, sizeof(*v));
+
+	v->c = c;
+	v->fn = fn;
+	v->arg = arg;
+	v->input = "";
+	for (size_t i = 0; i < c->nrounds; i++)
+		v->all += c->rounds[i].size;
+	return v;
+}
+
+int flow_verify_step(struct flow_verifier *v, unsigned budget_us)
+{
+	uint64_t deadline = clock_mono_us() + budget_us;
+
+	while (v->at < v->c->nrounds) {
+		const struct flow_round *r = &v->c->rounds[v->at];
+
+		if (!v->is_read)
+			read_round(v, r);
+		else if (v->looked_at < v->nfiles)
+			look_at_file(v, v->looked_at++);
+		else
+			finish_round(v, r);
+		if (clock_mono_us() >= deadline)
+			break;
 	}
-	use_session(v, h.session_s);
-	check_round(v, r->number, &h);
-	v->round = h.round;
-	v->through = h.through_seq;
-	v->input = h.input_digest;
-	memcpy(v->digest, h.digest, sizeof(v->digest));
+	return v->at < v->c->nrounds;
+}
+
+void flow_verify_progress(const struct flow_verifier *v, uint64_t *done, uint64_t *all)
+{
+	*done = v->done;
+	*all = v->all;
+}
+
+void flow_verify_free(struct flow_verifier **vp)
+{
+	struct flow_verifier *v = *vp;
+
+	if (!v)
+		return;
+	drop_files(v);
+	arena_free(&v->arena);
+	free(v);
+	*vp = NULL;
 }
 
 void flow_verify(struct flow_conversation *c, flow_found *fn, void *arg)
 {
-	struct verifier v = { .c = c, .fn = fn, .arg = arg, .input = "" };
+	struct flow_verifier *v = flow_verify_new(c, fn, arg);
 
-	for (size_t i = 0; i < c->nrounds; i++)
-		verify_round(&v, &c->rounds[i]);
-	drop_files(&v);
-	arena_free(&v.arena);
+	while (flow_verify_step(v, UINT_MAX) == 1)
+		;
+	flow_verify_free(&v);
 }
