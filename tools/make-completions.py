@@ -17,7 +17,7 @@ names = " ".join(c["name"] for c in commands)
 
 # What an argument may be, by its name in the table.
 WORDS = {"WHEN": "auto always never", "KEY": "activity created title size", "ROLE": "USER ASSISTANT SYSTEM TOOL_RESULT",
-         "KINDS": "all talk prompts tools problems"}
+         "KINDS": "all talk prompts tools problems", "KIND": "zstd none"}
 THEMES = "dark light mono"
 
 

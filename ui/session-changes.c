@@ -218,12 +218,16 @@ static enum effect fork_with(struct view *v, enum fork_kind kind)
 	uint32_t entry = session_cursor(v);
 	char *id = cursor_id(v), *draft = NULL;
 	enum effect fx = FX_REDRAW;
+	const char *why;
+	/* a log of events takes no text of ours: then there is nothing to ask for */
+	bool has_text = kind != FORK_NEW || work_can(sv->w, WORK_APPEND, &why) ||
+		!session_model(v)->ops->events;
 	int rc = 0;
 
 	fork_notes(sv, entry, kind, &notes);
 	if (kind == FORK_RETRY)
 		rc = work_content(sv->w, entry, &initial, &err);
-	if (rc == 0)
+	if (rc == 0 && has_text)
 		rc = outside_edit(v->ui, notes.p, (struct str){ initial.n ? initial.p : "", initial.n },
 			&text, &draft, &err);
 	if (rc < 0) {
@@ -306,7 +310,11 @@ enum effect alter_repair(struct view *v, const char *arg)
 	struct session *s = session_model(v);
 	char size[16];
 
-	if (s->is_torn) {
+	if (s->ops->events) {
+		snprintf(spec.label, sizeof(spec.label), s->is_torn ?
+			"Set the torn end aside and commit what can be recovered? (y/n) " :
+			"Close the interrupted turn? (y/n) ");
+	} else if (s->is_torn) {
 		size_human(s->size - s->committed, size);
 		snprintf(spec.label, sizeof(spec.label), "Set the torn %s at the end aside? (y/n) ", size);
 	} else {

@@ -114,14 +114,14 @@ static void repair_line(struct view *v, struct page *p)
 	snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed, count,
 		s->n == 1 ? "entry" : "entries");
 	say(p, ROLE_DIM, text);
-	if (s->is_torn) {
+	if (s->is_torn && !s->ops->events) {
 		struct buf b = { 0 };
 		buf_printf(&b, "A repair would move the %" PRIu64 " bytes behind them to %s.torn-%" PRIu64 ".",
 			s->size - s->committed, path_base(s->path), s->committed);
 		say(p, ROLE_NORMAL, b.p);
 		buf_release(&b);
 	}
-	if (work_nlost(sv->w) == 0)
+	if (work_nlost(sv->w) == 0 && !(s->ops->events && (s->is_torn || session_is_unclosed(s))))
 		return;
 	/* dry: nothing is written; the store composes the sentence */
 	if (work_repair(sv->w, true, &done, &err) == 0)

@@ -239,6 +239,7 @@ static void header_right(struct view *v, struct rowbuf *out)
 		"problems only" };
 	char size[16];
 	const char *why;
+	bool is_writable;
 
 	if (sv->lay.show != SHOW_ALL)
 		row_printf(out, ROLE_LABEL, " %s ", show[sv->lay.show]);
@@ -247,7 +248,10 @@ static void header_right(struct view *v, struct rowbuf *out)
 			s->problems.n + s->problems.more == 1 ? "problem" : "problems");
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
 		row_printf(out, ROLE_DAMAGE, " %zu lost ", work_nlost(sv->w));
-	if (sv->is_loaded && !work_can(sv->w, WORK_APPEND, &why))
+	/* a log of events takes no entries, only forks and repairs */
+	is_writable = work_can(sv->w, WORK_APPEND, &why) ||
+		work_can(sv->w, WORK_FORK | WORK_REPAIR, &why);
+	if (sv->is_loaded && !is_writable)
 		row_lit(out, ROLE_TITLE, " read-only ");
 	size_human(s->size, size);
 	row_printf(out, ROLE_TITLE, "  %s  %s ", s->format, size);
@@ -332,8 +336,8 @@ static void session_pane(struct view *v, struct page *p, size_t limit)
 
 static bool needs_repair(const struct view *v)
 {
-	return session_of(v)->is_loaded &&
-		(session_model(v)->is_torn || work_nlost(session_of(v)->w) > 0);
+	return session_of(v)->is_loaded && (session_model(v)->is_torn ||
+		work_nlost(session_of(v)->w) > 0 || session_is_unclosed(session_model(v)));
 }
 
 static unsigned session_state(const struct view *v)
@@ -350,6 +354,8 @@ static unsigned session_state(const struct view *v)
 	}
 	if (work_can(sv->w, WORK_APPEND, &why))
 		state |= WHEN_APPEND;
+	if (work_can(sv->w, WORK_FORK, &why))
+		state |= WHEN_FORK;
 	if (needs_repair(v) && work_can(sv->w, WORK_REPAIR, &why))
 		state |= WHEN_REPAIR;
 	if (work_can(sv->w, WORK_TITLE, &why))
@@ -360,7 +366,7 @@ static unsigned session_state(const struct view *v)
 static const char *session_why(const struct view *v, unsigned when)
 {
 	unsigned what = when == WHEN_APPEND ? WORK_APPEND : when == WHEN_REPAIR ? WORK_REPAIR :
-		when == WHEN_TITLE ? WORK_TITLE : 0;
+		when == WHEN_TITLE ? WORK_TITLE : when == WHEN_FORK ? WORK_FORK : 0;
 	const char *why = NULL;
 
 	if (when == WHEN_REPAIR && !needs_repair(v))

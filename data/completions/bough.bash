@@ -16,6 +16,7 @@ _bough()
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
 	--theme) COMPREPLY=($(compgen -W 'dark light mono' -- "$cur")); return ;;
 	--from) return ;;
+	--compression) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
 	--round) return ;;
 	--message | -m) return ;;
 	--file | -F) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -32,17 +33,18 @@ _bough()
 		cards) options+=' --json' ;;
 		cat) options+=' --balanced --from --json --stored' ;;
 		checkout) options+=' --dry-run --json' ;;
+		convert) options+=' --compression --dry-run --json' ;;
 		fold) options+=' --canonical --json --outline --round' ;;
-		fork) options+=' --dry-run --edit --file --json --message --new --retry --role -F -e -m' ;;
+		fork) options+=' --dry-run --edit --exact --file --json --message --new --retry --role -F -e -m' ;;
 		help) options+=' --json' ;;
 		label) options+=' --dry-run --json' ;;
-		list) options+=' --json --sort -s' ;;
+		list) options+=' --headers --json --sort -s' ;;
 		log) options+=' --json --number --reverse -n' ;;
 		problems) options+=' --json' ;;
 		reflog) options+=' --json' ;;
 		relations) options+=' --json' ;;
 		rename) options+=' --dry-run --json' ;;
-		repair) options+=' --dry-run --json' ;;
+		repair) options+=' --dry-run --json --salvage' ;;
 		rounds) options+=' --json' ;;
 		show) options+=' --json --verify' ;;
 		trash) options+=' --dry-run --json' ;;
@@ -52,9 +54,9 @@ _bough()
 		esac
 		COMPREPLY=($(compgen -W "$options" -- "$cur"))
 	elif [[ -z $command ]]; then
-		COMPREPLY=($(compgen -W 'branches cards cat checkout fold fork help label list log problems reflog relations rename repair rounds show trash tree unresolved verify' -- "$cur") $(compgen -f -- "$cur"))
+		COMPREPLY=($(compgen -W 'branches cards cat checkout convert fold fork help label list log problems reflog relations rename repair rounds show trash tree unresolved verify' -- "$cur") $(compgen -f -- "$cur"))
 	elif [[ $command == help ]]; then
-		COMPREPLY=($(compgen -W 'branches cards cat checkout fold fork help label list log problems reflog relations rename repair rounds show trash tree unresolved verify' -- "$cur"))
+		COMPREPLY=($(compgen -W 'branches cards cat checkout convert fold fork help label list log problems reflog relations rename repair rounds show trash tree unresolved verify' -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

@@ -98,13 +98,15 @@ static int bench_index(const char *path)
 	return STATUS_DONE;
 }
 
-static int bench_list(const char *path)
+static int list(const char *path, bool is_brief)
 {
 	struct store *store = store_new();
 	struct err err = { 0 };
 	uint64_t begin = clock_mono_us(), first = 0;
 	int more;
 
+	if (is_brief)
+		store_set_brief(store);
 	if (store_add(store, path, &err) < 0) {
 		store_free(&store);
 		return fail(&err);
@@ -119,6 +121,16 @@ static int bench_list(const char *path)
 		peak_rss_kb(), store_nrows(store));
 	store_free(&store);
 	return STATUS_DONE;
+}
+
+static int bench_list(const char *path)
+{
+	return list(path, false);
+}
+
+static int bench_headers(const char *path)
+{
+	return list(path, true);
 }
 
 /* Says "ready", then the time (monotonic) at which one more entry had its row. */
@@ -171,11 +183,12 @@ int cmd_bench(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const char *path);
-	} jobs[] = { { "index", bench_index }, { "list", bench_list }, { "follow", bench_follow } };
+	} jobs[] = { { "index", bench_index }, { "list", bench_list },
+		{ "headers", bench_headers }, { "follow", bench_follow } };
 
 	for (size_t i = 0; argc == 2 && i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		if (!strcmp(argv[0], jobs[i].name))
 			return jobs[i].run(argv[1]);
 	}
-	return cmd_complain(STATUS_USAGE, "usage: bough --bench index|list|follow PATH");
+	return cmd_complain(STATUS_USAGE, "usage: bough --bench index|list|headers|follow PATH");
 }

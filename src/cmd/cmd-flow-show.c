@@ -1,6 +1,5 @@
 /*
- * cmd-flow-show.c - `bough show --json` of a conversation and of one node, and
- * the part of `bough verify` that is about conversations.
+ * cmd-flow-show.c - `bough show --json` of a conversation and of one node.
  */
 #include "config.h"
 
@@ -117,38 +116,29 @@ static void set_fold(struct cmd *c, struct flow_conversation *f, json_doc *o)
 	flow_view_release(&view);
 }
 
-struct findings {
-	struct cmd *c;
-	const struct flow_conversation *f;
-	json_doc *chain, *landed; /* landed NULL: all go to chain, with their conversation */
-	uint64_t n;
+struct lists {
+	json_doc *chain, *landed;
 };
 
-static void json_finding(void *arg, const struct flow_finding *found)
+static void add_finding(void *arg, const struct flow_finding *found)
 {
-	struct findings *fs = arg;
+	struct lists *lists = arg;
 	json_doc *o = json_doc_object();
 
-	fs->n++;
 	json_doc_set(o, "code", json_cstr(found->code));
 	json_doc_set(o, "message", json_cstr(found->message));
-	if (found->seq || !fs->landed)
-		json_doc_set(o, "seq", found->seq ? json_doc_uint(found->seq) : json_doc_null());
-	if (!fs->landed) {
-		json_doc_set(o, "conversation", json_cstr(flow_id(fs->f)));
-		json_doc_set(o, "path", json_cstr(flow_path(fs->f)));
-	}
-	if (found->check || !fs->landed) {
+	if (found->seq)
+		json_doc_set(o, "seq", json_doc_uint(found->seq));
+	if (found->check) {
 		json_doc_set(o, "check", json_doc_int(found->check));
 		json_doc_set(o, "round", found->round ? json_doc_uint(found->round) : json_doc_null());
 	}
-	json_doc_add(fs->landed && !found->check ? fs->landed : fs->chain, o);
+	json_doc_add(found->check ? lists->chain : lists->landed, o);
 }
 
 int cmd_flow_show(struct cmd *c)
 {
 	struct flow_conversation *f = flow_of_session(c->s);
-	struct findings fs = { .c = c, .f = f };
 	json_doc *o = json_doc_object(), *reservations = json_doc_list();
 	size_t n;
 
@@ -166,11 +156,11 @@ int cmd_flow_show(struct cmd *c)
 	set_head(o, flow_head(f));
 	set_fold(c, f, o);
 	if (c->opt[OPT_VERIFY]) {
-		fs.chain = json_doc_list();
-		fs.landed = json_doc_list();
-		flow_verify(f, json_finding, &fs);
-		json_doc_set(o, "verify", fs.chain);
-		json_doc_set(o, "landed_problems", fs.landed);
+		struct lists lists = { json_doc_list(), json_doc_list() };
+
+		flow_verify(f, add_finding, &lists);
+		json_doc_set(o, "verify", lists.chain);
+		json_doc_set(o, "landed_problems", lists.landed);
 	}
 	return json_print(c, o, STATUS_DONE);
 }
@@ -325,46 +315,4 @@ int cmd_flow_show_node(struct cmd *c)
 	flow_view_release(&view);
 	arena_free(&a);
 	return status;
-}
-
-/* ---- verify ---- */
-
-static void print_finding(void *arg, const struct flow_finding *found)
-{
-	struct findings *fs = arg;
-	struct out *o = &fs->c->out;
-
-	fs->n++;
-	out_words(o, str_of(flow_path(fs->f)));
-	if (found->round)
-		out_printf(o, ": round %" PRIu64, found->round);
-	if (found->seq)
-		out_printf(o, ": sequence %" PRIu64, found->seq);
-	out_puts(o, ": ");
-	out_style(o, STYLE_DAMAGE);
-	out_puts(o, found->code);
-	out_style(o, STYLE_NONE);
-	out_puts(o, ": ");
-	out_words(o, str_of(found->message));
-	out_puts(o, "\n");
-}
-
-uint64_t cmd_flow_verify(struct cmd *c, json_doc *list)
-{
-	struct flow_conversation *f = flow_of_session(c->s);
-	struct findings fs = { .c = c, .f = f, .chain = list };
-	struct out *o = &c->out;
-	size_t n;
-
-	flow_rounds(f, &n);
-	flow_verify(f, list ? json_finding : print_finding, &fs);
-	if (list)
-		return fs.n;
-	out_words(o, str_of(flow_id(f)));
-	out_printf(o, ": %zu round%s checked: ", n, n == 1 ? "" : "s");
-	if (fs.n == 0)
-		out_puts(o, "nothing found\n");
-	else
-		out_printf(o, "%" PRIu64 " finding%s\n", fs.n, fs.n == 1 ? "" : "s");
-	return fs.n;
 }

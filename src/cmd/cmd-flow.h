@@ -5,8 +5,20 @@
 #define BOUGH_CMD_CMD_FLOW_H
 
 #include "cmd/internal.h"
+#include "cmd/progress.h"
 #include "format/flow/flow.h"
 
+/* What `bough verify` counts over many conversations. */
+struct flow_checks {
+	struct progress *progress;
+	json_doc *list;              /* with --json; else lines are printed */
+	uint64_t findings, damaged;
+	void (*say)(void *arg, double part); /* how much of these rows is done */
+	void (*unreadable)(void *arg, const struct session_row *row, const char *reason);
+	void *arg;
+};
+/* Checks some of the rows, all of them conversations; how many. */
+size_t cmd_flow_verify(struct cmd *c, const struct session_row *const *rows, size_t n, struct flow_checks *sum);
 /* Opens args[0], which must be a conversation; STATUS_DONE or what to return. */
 int cmd_flow_open(struct cmd *c, struct flow_conversation **out);
 /* Says what stopped the fold; STATUS_FOUND when something did. */

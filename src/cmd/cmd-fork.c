@@ -149,6 +149,44 @@ static int find_place(struct cmd *c, uint32_t *at)
 	return cmd_entry(c, c->args[1], at);
 }
 
+/* ---- logs of events ---- */
+
+/* An event that is no entry is named by its number. */
+static int find_event(struct cmd *c, struct fork_spec *spec)
+{
+	const char *form = c->args[1];
+
+	if (!*form || strspn(form, "0123456789") != strlen(form) || strlen(form) > 15)
+		return cmd_entry(c, form, &spec->at);
+	spec->has_event = true;
+	spec->event = strtoull(form, NULL, 10);
+	return STATUS_DONE;
+}
+
+static int fork_events(struct cmd *c)
+{
+	struct fork_spec spec = { .is_exact = c->opt[OPT_EXACT] != NULL };
+	struct done d = { 0 };
+	int rc, status;
+
+	if (c->opt[OPT_MESSAGE] || c->opt[OPT_FILE] || c->opt[OPT_EDIT] || c->opt[OPT_ROLE] ||
+		c->opt[OPT_RETRY])
+		return cmd_complain(STATUS_USAGE,
+			"fork: a dsh log takes no entry of bough's; fork without a text and go on in "
+			"the agent");
+	status = find_event(c, &spec);
+	if (status != STATUS_DONE)
+		return status;
+	cmd_guard(true);
+	rc = work_fork_new(c->work, &spec, c->dry, &d, &c->err);
+	cmd_guard(false);
+	status = rc < 0 ? cmd_fail(c) : cmd_done(c, &d, true);
+	done_release(&d);
+	return status;
+}
+
+/* ---- the command ---- */
+
 static int do_fork(struct cmd *c, struct fork_spec *spec, const struct text *text)
 {
 	struct done d = { 0 };
@@ -177,6 +215,10 @@ int cmd_fork(struct cmd *c)
 	if (!check_options(c))
 		return STATUS_USAGE;
 	status = cmd_open(c);
+	if (status == STATUS_DONE && !strcmp(c->s->format, "dsh"))
+		return fork_events(c);
+	if (status == STATUS_DONE && c->opt[OPT_EXACT])
+		return cmd_complain(STATUS_USAGE, "fork: --exact is for dsh logs");
 	if (status == STATUS_DONE)
 		status = find_place(c, &spec.at);
 	if (status != STATUS_DONE)

@@ -263,7 +263,10 @@ static void print_counts(struct cmd *c, const struct session_row *row)
 	time_age(dated ? row->last_time : row->mtime, clock_now_ms(), age);
 	size_human(row->size, size);
 	out_printf(&c->out, " %4s%c  ", age, dated ? ' ' : '~');
-	out_printf(&c->out, "%6" PRIu32 " entries  ", row->entries);
+	if (c->opt[OPT_HEADERS])
+		out_pad(&c->out, 16);
+	else
+		out_printf(&c->out, "%6" PRIu32 " entries  ", row->entries);
 	if (row->branches > 1)
 		out_printf(&c->out, "%4" PRIu32 " branches  ", row->branches);
 	else
@@ -357,6 +360,25 @@ static void fill_item(struct item *it, const struct session_row *row, int64_t fi
 	it->size = row->size;
 }
 
+/* With --headers: what the row knows without loading. */
+static json_doc *json_brief(const struct session_row *row)
+{
+	json_doc *o = json_doc_object();
+
+	json_doc_set(o, "id", json_cstr(row->id));
+	json_doc_set(o, "format", json_cstr(row->format));
+	json_doc_set(o, "path", json_cstr(row->path));
+	json_doc_set(o, "size", json_doc_uint(row->size));
+	if (row->parent_id)
+		json_doc_set(o, "parent", json_cstr(row->parent_id));
+	if (row->first_time != INT64_MIN)
+		json_doc_set(o, "created", json_doc_int(row->first_time));
+	json_doc_set(o, "damaged", json_doc_bool(row->is_damaged));
+	if (row->state == ROW_UNREADABLE)
+		json_doc_set(o, "error", json_cstr(row->reason));
+	return o;
+}
+
 static void load_rows(struct cmd *c, struct list *l)
 {
 	while (store_step(c->store, STEP_US, NULL) > 0)
@@ -370,6 +392,8 @@ static void load_rows(struct cmd *c, struct list *l)
 			continue;
 		fill_item(it, row, row->first_time, row->last_time);
 		it->title = xstrdup(row->title ? row->title : row->id);
+		if (c->json)
+			it->doc = json_brief(row);
 		l->n++;
 	}
 }
@@ -441,7 +465,9 @@ int cmd_list(struct cmd *c)
 	status = cmd_paths(c);
 	if (status != STATUS_DONE)
 		return status;
-	if (c->json)
+	if (c->opt[OPT_HEADERS])
+		store_set_brief(c->store);
+	if (c->json && !c->opt[OPT_HEADERS])
 		load_objects(c, &l);
 	else
 		load_rows(c, &l);

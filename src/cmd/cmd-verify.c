@@ -11,11 +11,14 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "format/flow/flow.h"
+#include "cmd/cmd-flow.h"
 
 struct tally {
+	struct cmd *c;
 	uint64_t sessions, damaged, findings, unreadable;
 	json_doc *list; /* with --json */
+	struct progress progress;
+	uint64_t done, all, part; /* bytes of the sessions; part: of those at hand */
 };
 
 static void json_finding(struct tally *t, const struct session_row *row, json_doc *o_take)
@@ -28,6 +31,7 @@ static void json_finding(struct tally *t, const struct session_row *row, json_do
 static void say_unreadable(struct cmd *c, struct tally *t, const struct session_row *row,
 	const char *reason)
 {
+	progress_hide(&t->progress);
 	t->unreadable++;
 	if (c->json) {
 		json_doc *o = json_doc_object();
@@ -68,6 +72,7 @@ static void say_problems(struct cmd *c, struct tally *t, const struct session_ro
 {
 	struct problem_list *list = &c->s->problems;
 
+	progress_hide(&t->progress);
 	problem_sort(list);
 	for (size_t i = 0; i < list->n && out_is_alive(&c->out); i++)
 		say_problem(c, t, row, &list->v[i]);
@@ -83,17 +88,11 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 {
 	struct err err = { 0 };
 
-	uint64_t before = t->findings;
-
 	t->sessions++;
 	if (row->state == ROW_UNREADABLE) {
 		say_unreadable(c, t, row, row->reason);
 	} else if (work_open(&c->work, row->path, &err) < 0) {
 		say_unreadable(c, t, row, err.text);
-	} else if (flow_of_session(work_session(c->work))) {
-		c->s = work_session(c->work);
-		t->findings += cmd_flow_verify(c, t->list);
-		t->damaged += t->findings > before;
 	} else if (work_load(c->work, &err) < 0) {
 		say_unreadable(c, t, row, err.text);
 	} else {
@@ -102,6 +101,54 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 	}
 	c->s = NULL;
 	work_close(&c->work);
+}
+
+static void say_part(void *arg, double part)
+{
+	struct tally *t = arg;
+
+	progress_show(&t->progress, t->done + (uint64_t)((double)t->part * part), t->all);
+}
+
+static void flow_unreadable(void *arg, const struct session_row *row, const char *reason)
+{
+	struct tally *t = arg;
+
+	say_unreadable(t->c, t, row, reason);
+}
+
+static bool is_conversation(const struct session_row *row)
+{
+	return row->state != ROW_UNREADABLE && strcmp(row->format, "flow") == 0;
+}
+
+/* Conversations that stand side by side; how many were done. */
+static size_t verify_flow(struct cmd *c, struct tally *t, const struct session_row *const *rows)
+{
+	struct flow_checks sum = { .progress = &t->progress, .list = t->list, .say = say_part,
+		.unreadable = flow_unreadable, .arg = t };
+	size_t n = 0;
+
+	for (t->part = 0; rows[n] && is_conversation(rows[n]); n++)
+		t->part += rows[n]->size;
+	n = cmd_flow_verify(c, rows, n, &sum);
+	for (size_t i = 0; i < n; i++)
+		t->done += rows[i]->size;
+	t->sessions += n;
+	t->findings += sum.findings;
+	t->damaged += sum.damaged;
+	return n;
+}
+
+/* How many of the rows are done. */
+static size_t verify_some(struct cmd *c, struct tally *t, const struct session_row *const *rows)
+{
+	if (is_conversation(rows[0]))
+		return verify_flow(c, t, rows);
+	progress_show(&t->progress, t->done, t->all);
+	verify_row(c, t, rows[0]);
+	t->done += rows[0]->size;
+	return 1;
 }
 
 static int by_path(const void *a, const void *b)
@@ -152,7 +199,7 @@ static json_doc *json_tally(struct tally *t)
 int cmd_verify(struct cmd *c)
 {
 	const struct session_row **rows;
-	struct tally t = { 0 };
+	struct tally t = { .c = c };
 	int status = cmd_paths(c);
 
 	if (status != STATUS_DONE)
@@ -162,8 +209,12 @@ int cmd_verify(struct cmd *c)
 	if (c->json)
 		t.list = json_doc_list();
 	rows = sorted_rows(c);
-	for (size_t i = 0; rows[i] && out_is_alive(&c->out); i++)
-		verify_row(c, &t, rows[i]);
+	for (size_t i = 0; rows[i]; i++)
+		t.all += rows[i]->size;
+	progress_begin(&t.progress, "verifying");
+	for (size_t i = 0; rows[i] && out_is_alive(&c->out);)
+		i += verify_some(c, &t, &rows[i]);
+	progress_hide(&t.progress);
 	free(rows);
 	if (t.unreadable)
 		status = STATUS_IO;

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { CUT_LINE = 1000 }; /* bytes of a line that is cut; more is told by its place */
+
 static json_doc *json_or_null(const char *s)
 {
 	return *s ? json_cstr(s) : json_doc_null();
@@ -25,6 +27,8 @@ static int print_done_json(struct cmd *c, const struct done *d)
 	json_doc_set(o, "path", json_or_null(d->path));
 	if (c->dry)
 		json_doc_set(o, "lines", json_doc_string((struct str){ d->lines.p, d->lines.n }));
+	if (d->cut.n)
+		json_doc_set(o, "cut", json_doc_string((struct str){ d->cut.p, d->cut.n }));
 	return json_print(c, o, STATUS_DONE);
 }
 
@@ -37,6 +41,31 @@ static void drop_key_hint(struct done *d)
 		memmove(hint, hint + strlen("; u undoes"), strlen(hint + strlen("; u undoes")) + 1);
 }
 
+/* What leaves the log, on stderr: stdout has what comes. */
+static void complain_cut(struct str lines)
+{
+	while (lines.n > 0) {
+		const char *end = memchr(lines.p, '\n', lines.n);
+		size_t n = end ? (size_t)(end - lines.p) : lines.n;
+
+		cmd_complain(0, "cut: %.*s", n < CUT_LINE ? (int)n : CUT_LINE, lines.p);
+		n += end != NULL;
+		lines.p += n;
+		lines.n -= n;
+	}
+}
+
+/* Records of a log of events go out byte for byte where no terminal reads, as `cat` has them. */
+static void print_lines(struct cmd *c, struct str lines)
+{
+	struct session *s = c->work ? work_session(c->work) : NULL;
+
+	if (s && s->ops->events && !c->out.is_terminal)
+		out_exact(&c->out, lines);
+	else
+		print_records(c, lines);
+}
+
 int cmd_done(struct cmd *c, struct done *d, bool print_ids)
 {
 	struct out *o = &c->out;
@@ -45,8 +74,9 @@ int cmd_done(struct cmd *c, struct done *d, bool print_ids)
 	drop_key_hint(d);
 	if (c->json)
 		return print_done_json(c, d);
+	complain_cut((struct str){ d->cut.p, d->cut.n });
 	if (c->dry && d->lines.n > 0) {
-		print_records(c, (struct str){ d->lines.p, d->lines.n });
+		print_lines(c, (struct str){ d->lines.p, d->lines.n });
 		on_stdout = false;
 	} else if (!c->dry && print_ids) {
 		if (*d->entry)
@@ -150,6 +180,8 @@ int cmd_repair(struct cmd *c)
 	if (status != STATUS_DONE)
 		return status;
 	cmd_guard(true);
+	if (c->opt[OPT_SALVAGE])
+		return finish(c, work_salvage(c->work, c->dry, &d, &c->err), &d);
 	return finish(c, work_repair(c->work, c->dry, &d, &c->err), &d);
 }
 

@@ -23,6 +23,8 @@ static const struct cmd_option cat_options[] = {
 
 static const struct cmd_option list_options[] = {
 	{ OPT_SORT, 's', "sort", "KEY", "activity (default), created, title or size" },
+	{ OPT_HEADERS, 0, "headers", NULL,
+		"only what first lines say (dsh): no titles, no counts; quick" },
 	{ .name = NULL },
 };
 
@@ -46,6 +48,17 @@ static const struct cmd_option fork_options[] = {
 	{ OPT_ROLE, 0, "role", "ROLE", "the new entry's role (default: USER)" },
 	{ OPT_RETRY, 0, "retry", NULL, "put it beside ENTRY, in ENTRY's role, not below" },
 	{ OPT_NEW, 0, "new", NULL, "copy the branch into a new session first" },
+	{ OPT_EXACT, 0, "exact", NULL, "of a dsh log: cut at ENTRY, or refuse" },
+	{ .name = NULL },
+};
+
+static const struct cmd_option repair_options[] = {
+	{ OPT_SALVAGE, 0, "salvage", NULL, "of a dsh log: set a damaged end aside too" },
+	{ .name = NULL },
+};
+
+static const struct cmd_option convert_options[] = {
+	{ OPT_COMPRESSION, 0, "compression", "KIND", "zstd or none" },
 	{ .name = NULL },
 };
 
@@ -118,7 +131,10 @@ const struct command_def commands[] = {
 		.more = "Prints the id of the new entry, and with --new that of the new session on the\n"
 			"line below it. Without -m and -F the text is written in an editor; nothing but\n"
 			"blanks there gives the fork up. Of FILE one newline at the end is left out.\n"
-			"--new without a text only copies the branch.\n",
+			"--new without a text only copies the branch.\n"
+			"A dsh log is always forked into a new session, and without a text. ENTRY may\n"
+			"be any event; events up to the end of its turn are copied, and those that\n"
+			"follow before the next turn.\n",
 		.options = fork_options, .run = cmd_fork },
 	{ .name = "rename", .args = "SESSION TITLE", .group = "Change", .writes = true,
 		.min_args = 2, .max_args = 2, .help = "Set the title of a session",
@@ -128,7 +144,16 @@ const struct command_def commands[] = {
 		.run = cmd_trash },
 	{ .name = "repair", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
 		.max_args = 1, .help = "Set a torn tail aside, append lost entries again",
-		.run = cmd_repair },
+		.more = "Of a dsh log, what loading it would commit: the torn end is kept in a file of\n"
+			"its own and cut, events that it still held are appended, and an interrupted\n"
+			"turn is closed. --dry-run prints the events. A damaged frame is no torn end\n"
+			"and nothing is cut, unless it is the last and --salvage is given.\n",
+		.options = repair_options, .run = cmd_repair },
+	{ .name = "convert", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
+		.max_args = 1, .help = "Write a dsh log again, compressed or not",
+		.more = "The new file is read back and compared before the old one gets another name.\n"
+			"Nothing is deleted.\n",
+		.options = convert_options, .run = cmd_convert },
 	{ .name = "problems", .args = "SESSION", .group = "Check", .min_args = 1, .max_args = 1,
 		.help = "List what is damaged, with the bytes; status 1 when anything is",
 		.run = cmd_problems },

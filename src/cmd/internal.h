@@ -39,6 +39,10 @@ enum opt_id {
 	OPT_FROM,
 	OPT_BALANCED,
 	OPT_STORED,
+	OPT_HEADERS,
+	OPT_EXACT,
+	OPT_COMPRESSION,
+	OPT_SALVAGE,
 	OPT_MAX
 };
 
@@ -183,6 +187,7 @@ int cmd_branches(struct cmd *c);
 int cmd_cat(struct cmd *c);
 int cmd_cards(struct cmd *c);
 int cmd_checkout(struct cmd *c);
+int cmd_convert(struct cmd *c);
 int cmd_fold(struct cmd *c);
 int cmd_fork(struct cmd *c);
 int cmd_label(struct cmd *c);
@@ -202,8 +207,6 @@ int cmd_verify(struct cmd *c);
 /* `show --json` of a conversation, and of one of its nodes. */
 int cmd_flow_show(struct cmd *c);
 int cmd_flow_show_node(struct cmd *c);
-/* The checks of an open conversation: plain lines, or findings into `list`; their number. */
-uint64_t cmd_flow_verify(struct cmd *c, json_doc *list);
 /* Said on stderr when s is not UTF-8: it could not be stored as it is. */
 bool cmd_check_utf8(struct cmd *c, struct str s);
 /* Prints what a writing command did, or with --dry-run would do. */

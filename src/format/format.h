@@ -29,17 +29,18 @@ struct found {
 
 typedef void found_fn(const struct found *f, void *arg);
 
-/* What the list says of a session that was not loaded. The caller releases title. */
+/* What the list says of a session that was not loaded. The caller releases the texts. */
 struct session_brief {
-	struct buf title;
+	struct buf title, parent; /* parent: the id of the session it came from */
 	uint32_t entries, nproblems;
 	int64_t first_time, last_time;
 };
 
 enum format_write {
-	FORMAT_APPEND = 1 << 0, /* fork, retry, fork --new */
+	FORMAT_APPEND = 1 << 0, /* fork, retry */
 	FORMAT_TITLE = 1 << 1,
-	FORMAT_REPAIR = 1 << 2
+	FORMAT_REPAIR = 1 << 2,
+	FORMAT_FORK = 1 << 3 /* a copy of a branch as a new session */
 };
 
 struct format {
@@ -68,8 +69,9 @@ struct format {
 	int (*refresh)(struct session *s, enum log_change *change, struct err *err);
 	/* What has been read: the identity to hand to log_expect. */
 	const struct log_id *(*file)(const struct session *s);
-	/* For the list, where loading a session is too much for a row; NULL: it is loaded. */
+	/* What a first look tells, without loading; NULL: there is no such look. */
 	int (*brief)(const char *path, struct session_brief *out, struct err *err);
+	bool lists_brief; /* loading a session is too much for a row of the list */
 };
 
 extern const struct format *const formats[]; /* NULL-terminated */

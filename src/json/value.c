@@ -147,14 +147,11 @@ size_t json_string(struct str raw, struct buf *out, size_t limit)
 	return 1 + json_string_more((struct str){ raw.p + 1, raw.n - 1 }, out, limit);
 }
 
-bool json_string_eq(struct str raw, const char *s)
+/* The rest of a string that holds an escape; raw[i] is a backslash. */
+static bool escaped_eq(struct str raw, size_t i, const char *s)
 {
-	size_t i = 1, n = strlen(s);
+	size_t n = strlen(s);
 
-	if (raw.n < 2 || raw.p[0] != '"')
-		return false;
-	if (raw.n == n + 2 && memcmp(raw.p + 1, s, n) == 0 && raw.p[n + 1] == '"')
-		return memchr(s, '\\', n) == NULL;
 	while (i < raw.n && raw.p[i] != '"') {
 		char bytes[4];
 		size_t len = 1, run = 1;
@@ -174,6 +171,22 @@ bool json_string_eq(struct str raw, const char *s)
 		i += len;
 	}
 	return n == 0 && i + 1 == raw.n;
+}
+
+bool json_string_eq(struct str raw, const char *s)
+{
+	size_t i = 1;
+
+	if (raw.n < 2 || raw.p[0] != '"')
+		return false;
+	/* Nearly all are written without escapes, and most differ at once. */
+	for (; i < raw.n && raw.p[i] != '"'; i++, s++) {
+		if (raw.p[i] == '\\')
+			return escaped_eq(raw, i, s);
+		if (raw.p[i] != *s || *s == '\0')
+			return false;
+	}
+	return *s == '\0' && i + 1 == raw.n;
 }
 
 /* ---- numbers ---- */

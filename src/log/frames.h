@@ -46,6 +46,7 @@ struct log_frames_end {
 		*reason; /* one plain phrase, static text: "bad checksum", "no frame begins here" */
 	uint64_t committed; /* behind the last complete good frame that has no damage before it */
 	uint64_t text;      /* text bytes up to there */
+	bool gave_up;       /* whether a good frame stands behind the damage is not known */
 };
 
 struct log_frames;
@@ -83,6 +84,13 @@ int log_frames_peek(
  * failed. Never acknowledged: whoever shows it marks it as recovered.
  */
 int log_frames_recover(struct log_frames *f, struct buf *text, struct err *err);
+
+/*
+ * The text of the first frame alone, or as much of it as `max` bytes hold, for
+ * whoever lists many logs: one small read, nothing stays open. ERR_TORN when
+ * the frame is not whole, ERR_CORRUPT when it is damaged.
+ */
+int log_frames_head(const char *path, size_t max, struct buf *text, struct err *err);
 
 /* One frame with a checksum, level 3, no content size: appended to out. */
 int log_frame_encode(struct buf *out, const void *p, size_t n, struct err *err);

@@ -86,6 +86,11 @@ struct log_line {
 	bool too_long;   /* over LOG_MAX_LINE: p is NULL, n its real length */
 };
 
+/*
+ * Windows of at most `bytes`, for who does more with the bytes than to look for
+ * lines and wants them still to be in the cache then. Before the first line.
+ */
+void log_small_windows(struct log_reader *r, size_t bytes);
 /* Start reading lines at `off`, which is line `number`. */
 void log_seek_line(struct log_reader *r, uint64_t off, uint64_t number);
 /*

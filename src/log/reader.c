@@ -131,6 +131,11 @@ int log_pread(
 	return 0;
 }
 
+void log_small_windows(struct log_reader *r, size_t bytes)
+{
+	r->lines.first = r->lines.max = bytes;
+}
+
 void log_seek_line(struct log_reader *r, uint64_t off, uint64_t number)
 {
 	line_seek(&r->lines, off, number);

@@ -170,7 +170,7 @@ static void on_found(const struct found *f, void *arg)
 	row->file = f->file;
 	row->pub.size = f->file.size;
 	row->pub.mtime = f->file.mtime_ns / 1000000;
-	row->pub.is_readonly = !dir_is_writable(st, f->path);
+	row->pub.is_readonly = !st->is_brief && !dir_is_writable(st, f->path);
 	if (f->unreadable)
 		row_unreadable(row, f->unreadable);
 	else if (changed)
@@ -262,6 +262,11 @@ void store_scan(struct store *st)
 {
 	while (list_scan(st))
 		;
+}
+
+void store_set_brief(struct store *st)
+{
+	st->is_brief = true;
 }
 
 void store_rescan(struct store *st)

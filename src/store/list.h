@@ -50,6 +50,7 @@ struct store {
 	size_t next; /* no row before it waits for a load */
 	struct loader loader[2];
 	uint64_t bytes_done, bytes_all;
+	bool is_brief; /* rows say what a first look tells */
 
 	char *checked_dir; /* the newest answer of log_can_write */
 	bool checked_writable;

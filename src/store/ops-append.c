@@ -20,8 +20,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "format/dsh/dsh.h"
 #include "json/scan.h"
 #include "json/value.h"
+#include "store/ops-dsh.h"
 
 /* The session is locked and still what was read; ERR_CHANGED: look again. */
 static int lock_session(struct work *w, struct log **log, struct err *err)
@@ -306,6 +308,8 @@ int work_repair(struct work *w, bool dry, struct done *d, struct err *err)
 	int tries = 0, rc;
 
 	done_begin(d);
+	if (w->fmt == &format_dsh)
+		return dsh_work_repair(w, dry, d, err);
 	rc = work_check(w, FORMAT_REPAIR, err);
 	if (rc < 0)
 		return rc;

@@ -19,7 +19,9 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/xalloc.h"
+#include "format/dsh/dsh.h"
 #include "format/tree/tree.h"
+#include "store/ops-dsh.h"
 
 /* The branch and what follows it. */
 struct copy {
@@ -236,8 +238,10 @@ int work_fork_new(
 	int tries = 0, rc;
 
 	done_begin(d);
-	if (!(w->fmt->can_write & FORMAT_APPEND))
+	if (!(w->fmt->can_write & FORMAT_FORK))
 		return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
+	if (w->fmt == &format_dsh)
+		return dsh_work_fork_new(w, spec, dry, d, err);
 	if (spec->is_retry && !spec->content.p)
 		return err_set(err, ERR_USAGE, "a retry needs the new text");
 	rc = work_entry_id(w, spec->at, &id, &e);

@@ -67,7 +67,7 @@ static int checkout(
 		done_say(d, "%s is the tip already", short_id(to).s);
 		return 0;
 	}
-	reflog_put_checkout(&line, to, before, w->s->n, clock_now_ms());
+	reflog_put_checkout(&line, to, before, reflog_count(w->s), clock_now_ms());
 	rc = put_line(w, &line, dry, d, err);
 	if (rc == 0)
 		done_say(d,

@@ -19,11 +19,13 @@ void done_begin(struct done *d)
 {
 	d->said[0] = d->entry[0] = d->session[0] = d->path[0] = '\0';
 	buf_clear(&d->lines);
+	buf_clear(&d->cut);
 }
 
 void done_release(struct done *d)
 {
 	buf_release(&d->lines);
+	buf_release(&d->cut);
 }
 
 /* The safe one-line form, cut where a character ends. */

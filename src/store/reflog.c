@@ -17,6 +17,7 @@
 
 #include "base/path.h"
 #include "base/xalloc.h"
+#include "format/dsh/dsh.h"
 #include "format/tree/tree.h"
 #include "json/value.h"
 
@@ -91,13 +92,27 @@ void reflog_find_state(struct reflog *r, bool is_to_write)
 		f->path = state_path(r->folder, r->session);
 }
 
-void reflog_init(struct reflog *r, const char *session_path, bool has_beside)
+/* A dsh session has a folder of its own, and in it a reflog with a name of ours. */
+static char *path_beside(const char *session_path, const struct format *fmt)
+{
+	char *dir, *path = NULL;
+
+	if (fmt == &format_tree)
+		return tree_reflog_path(session_path);
+	if (fmt == &format_dsh) {
+		dir = path_dir(session_path);
+		path = path_join(dir, "bough.reflog");
+		free(dir);
+	}
+	return path;
+}
+
+void reflog_init(struct reflog *r, const char *session_path, const struct format *fmt)
 {
 	*r = (struct reflog){ 0 };
 	r->session = xstrdup(session_path);
 	r->folder = path_xdg("STATE", ".local/state");
-	if (has_beside)
-		r->file[REFLOG_BESIDE].path = tree_reflog_path(session_path);
+	r->file[REFLOG_BESIDE].path = path_beside(session_path, fmt);
 }
 
 static void drop_lines(struct reflog *r)

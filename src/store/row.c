@@ -141,6 +141,7 @@ static void fill_brief(struct store *st, struct row *row, const struct format *f
 	} else {
 		add_text(&texts[T_TITLE], b.title.p, b.title.n > TITLE_BYTES ?
 			utf8_cut(b.title.p, TITLE_BYTES) : b.title.n);
+		add_text(&texts[T_PARENT], b.parent.p, b.parent.n);
 		if (b.title.n == 0)
 			buf_adds(&texts[T_TITLE], pub->id);
 		set_texts(row, texts);
@@ -155,6 +156,12 @@ static void fill_brief(struct store *st, struct row *row, const struct format *f
 	}
 	st->bytes_done += pub->size;
 	buf_release(&b.title);
+	buf_release(&b.parent);
+}
+
+static bool takes_brief(const struct store *st, const struct format *fmt)
+{
+	return fmt->brief && (fmt->lists_brief || st->is_brief);
 }
 
 void row_begin(struct store *st, struct loader *l, size_t row)
@@ -165,7 +172,7 @@ void row_begin(struct store *st, struct loader *l, size_t row)
 	l->row = row;
 	l->counted = 0;
 	r->to_load = false;
-	if (st->roots[r->root].fmt->brief) {
+	if (takes_brief(st, st->roots[r->root].fmt)) {
 		fill_brief(st, r, st->roots[r->root].fmt);
 		return;
 	}

@@ -64,6 +64,11 @@ const char *store_root_note(const struct store *st, size_t i);
  * (may be NULL) is a row index to load next: what is on the screen.
  */
 int store_step(struct store *st, unsigned budget_us, const size_t *first);
+/*
+ * Rows say only what a first look at a session tells, where its format has
+ * one: no title, no counts. For who lists many. Before the first step.
+ */
+void store_set_brief(struct store *st);
 /* Finds all names at once and loads nothing: for who opens the sessions himself. */
 void store_scan(struct store *st);
 /* Look for new, changed and gone sessions again; store_step does the work. */
@@ -110,7 +115,8 @@ void work_progress(const struct work *w, uint64_t *done, uint64_t *all);
 enum work_write { /* the bits of enum format_write */
 	WORK_APPEND = 1 << 0,
 	WORK_TITLE = 1 << 1,
-	WORK_REPAIR = 1 << 2
+	WORK_REPAIR = 1 << 2,
+	WORK_FORK = 1 << 3 /* into a new session */
 };
 /* Which operations this session allows: bits of enum work_write; why not, in a sentence. */
 bool work_can(const struct work *w, unsigned what, const char **why);
@@ -133,6 +139,7 @@ struct done {
 	char session[512]; /* id of a new session, "" for none */
 	char path[4096];   /* of a new session or of where a thing went */
 	struct buf lines;  /* dry: the exact bytes that would be written */
+	struct buf cut;    /* lines that a repair takes out of the log, as far as they can be shown */
 };
 void done_release(struct done *d);
 
@@ -145,6 +152,9 @@ struct fork_spec {
 	bool is_retry;      /* a sibling of `at` */
 	const char *role;   /* "USER" when NULL; ignored by retry */
 	struct str content; /* valid UTF-8; p NULL with work_fork_new: only the copy */
+	/* Of a log of events, for work_fork_new: any event, not only one that is an entry. */
+	bool has_event, is_exact; /* is_exact: not on to the end of its turn */
+	uint64_t event;
 };
 /* A new entry, which becomes the tip. Restores nothing, loses nothing; see doc/durability.md. */
 int work_fork(
@@ -157,8 +167,18 @@ int work_fork_new(
 	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
 /* An empty title removes it. ERR_CORRUPT: the sidecar is no JSON object and is left alone. */
 int work_rename(struct work *w, struct str title, bool dry, struct done *d, struct err *err);
-/* Torn tail aside (`path` says where), lost appends again; "nothing to repair" is no error. */
+/*
+ * Torn tail aside (`path` says where), lost appends again; of a dsh log what
+ * loading it would commit. "nothing to repair" is no error.
+ */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
+/* A repair that also sets aside a damaged end of a dsh log, where it is all that is wrong. */
+int work_salvage(struct work *w, bool dry, struct done *d, struct err *err);
+/*
+ * A dsh log written again, compressed or not, read back and compared; the old
+ * file stays in its folder under a name that is no session's (`said` has it).
+ */
+int work_convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct err *err);
 /* Session, sidecar and reflog go to the trash. The handle is closed by it. */
 int work_trash(struct work **w, bool dry, struct done *d, struct err *err);
 /* Take back the newest checkout, label or title change that this handle made. */

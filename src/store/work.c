@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/xalloc.h"
+#include "format/dsh/dsh.h"
 #include "format/tree/tree.h"
 
 enum {
@@ -53,7 +54,7 @@ int work_open_as(struct work **out, const struct format *fmt, const char *path, 
 		w->sidecar = tree_sidecar_path(path);
 		log_stat(w->sidecar, &w->sidecar_id, NULL);
 	}
-	reflog_init(&w->reflog, path, fmt == &format_tree);
+	reflog_init(&w->reflog, path, fmt);
 	*out = w;
 	return 0;
 }
@@ -349,8 +350,19 @@ int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *
 /* ---- asking ---- */
 
 _Static_assert((int)WORK_APPEND == (int)FORMAT_APPEND && (int)WORK_TITLE == (int)FORMAT_TITLE &&
-		       (int)WORK_REPAIR == (int)FORMAT_REPAIR,
+		       (int)WORK_REPAIR == (int)FORMAT_REPAIR &&
+		       (int)WORK_FORK == (int)FORMAT_FORK,
 	"one set of bits under two names");
+
+/* A dsh session has a folder of its own: a new one lies beside that. */
+static bool can_make_session(const struct work *w)
+{
+	char *dir = w->fmt == &format_dsh ? path_join(w->dir, "..") : xstrdup(w->dir);
+	bool can = log_can_write(dir, NULL) == 0;
+
+	free(dir);
+	return can;
+}
 
 bool work_can(const struct work *cw, unsigned what, const char **why)
 {
@@ -359,12 +371,25 @@ bool work_can(const struct work *cw, unsigned what, const char **why)
 	w->why[0] = '\0';
 	*why = w->why;
 	if ((w->fmt->can_write & what) != what) {
-		snprintf(w->why, sizeof(w->why), "%s sessions are only read", w->fmt->name);
+		snprintf(w->why, sizeof(w->why),
+			w->fmt == &format_dsh && what == WORK_APPEND
+				? "a dsh log takes no entry of bough's: fork into a new session"
+				: "%s sessions are only read",
+			w->fmt->name);
+		return false;
+	}
+	if (w->fmt == &format_dsh && w->is_loaded && dsh_refusal(w->s)) {
+		snprintf(w->why, sizeof(w->why), "the session may not be continued: %s",
+			dsh_refusal(w->s));
 		return false;
 	}
 	if ((what & (FORMAT_APPEND | FORMAT_REPAIR)) && access(w->path, W_OK) < 0) {
 		snprintf(w->why, sizeof(w->why), "the session's file can not be written: %s",
 			strerror(errno));
+		return false;
+	}
+	if ((what & FORMAT_FORK) && !can_make_session(w)) {
+		snprintf(w->why, sizeof(w->why), "no new session can be made beside it");
 		return false;
 	}
 	if ((what & FORMAT_TITLE) && log_can_write(w->dir, NULL) < 0) {

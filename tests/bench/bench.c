@@ -338,6 +338,47 @@ static void bench_list(const char *dir)
 	}
 }
 
+/* limit.c, which stands beside this program. */
+static const char *limit_program(const char *self)
+{
+	static char path[4096];
+	const char *slash = strrchr(self, '/');
+
+	snprintf(path, sizeof(path), "%.*slimit", slash ? (int)(slash + 1 - self) : 0, self);
+	return path;
+}
+
+static void bench_dsh(const char *dir, const char *limit)
+{
+	static const struct {
+		const char *name, *what;
+	} logs[] = { { "packed", "dsh log, packed rows" }, { "plain", "dsh log, single chunks" } };
+	char file[4096], root[4096];
+	const char *const index[] = { bough, "--bench", "index", file, NULL };
+	const char *const frames[] = { limit, "frames", file, NULL };
+	const char *const headers[] = { bough, "--bench", "headers", root, NULL };
+	const char *const heads[] = { limit, "heads", root, NULL };
+	struct sample s;
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		double text;
+
+		snprintf(file, sizeof(file), "%s/%s.jsonl.zstd", dir, logs[i].name);
+		run(frames, &s);
+		text = strtod(s.said, NULL);
+		printf("%s: %.1f MB of text\n", file, text / 1e6);
+		if (measure(&(struct row){ "P6", logs[i].what, index, frames, 1.5, text / 3 / (1 << 20),
+				    NULL }, &s) > 0)
+			printf("     %.0f entries, load %.1f ms, first rows %.1f ms\n",
+				field(&s, "entries"), field(&s, "load_us") / 1e3,
+				field(&s, "first_screen_us") / 1e3);
+	}
+	snprintf(root, sizeof(root), "%s/dsh", dir);
+	if (measure(&(struct row){ "P6", "headers of many dsh logs", headers, heads, 1.5, 0, NULL },
+		    &s) > 0)
+		printf("     %.0f sessions\n", field(&s, "sessions"));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
@@ -354,6 +395,7 @@ int main(int argc, char **argv)
 	bench_index(argv[2]);
 	bench_live(argv[2]);
 	bench_list(argv[2]);
+	bench_dsh(argv[2], limit_program(argv[0]));
 	printf("%u of the targets missed\n", misses);
 	return 0;
 }

@@ -157,12 +157,15 @@ static void add_commit(struct buf *text, const char *lines, const char *format)
 static void read_round(const char *text, size_t n, struct flow_fault *fault)
 {
 	char *path = xasprintf("%s/round.sf", dir);
+	struct flow_scratch w;
 	struct flow_header h;
 	struct arena a = { 0 };
 	struct err err = { 0 };
 
+	flow_scratch_init(&w);
 	temp_put(path, text, n);
-	assert_int_equal(flow_round_read(path, &a, &h, NULL, NULL, fault, &err), 0);
+	assert_int_equal(flow_round_read(path, &w, &a, &h, NULL, NULL, fault, &err), 0);
+	flow_scratch_release(&w);
 	arena_free(&a);
 	free(path);
 }

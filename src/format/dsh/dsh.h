@@ -30,17 +30,46 @@ void dsh_put_id_of_name(struct buf *out, const char *name);
 
 /* The events that close an interrupted turn, one JSON object a line; empty when nothing is open. */
 struct str dsh_closers(const struct session *s, size_t *n);
-/* The events that a torn frame still gave, a line each as they are written. */
-int dsh_recovered(struct session *s, struct buf *out, size_t *n, struct err *err);
 bool dsh_is_zstd(const struct session *s);
 /* Why the session may not be continued (damage, an unknown version or type), or NULL. */
 const char *dsh_refusal(const struct session *s);
-/* The header as JSON text without its type and without members that are not its own. */
-struct str dsh_header_text(const struct session *s);
 uint64_t dsh_count(const struct session *s); /* events, without closers; the next seq */
-/* Event `seq` as one line of compact JSON, without a newline: what the log says. */
-int dsh_event_text(struct session *s, uint64_t seq, struct buf *out, struct err *err);
-/* Lists of sources in the file are stored as ranges. */
-bool dsh_has_ranges(const struct session *s);
+
+/* ---- texts to write (write.c); the session is loaded to its end ---- */
+
+/*
+ * The batch that a repair appends: what the torn frame still gave, then the
+ * closers, as records. Empty when nothing is missing.
+ */
+int dsh_repair_text(struct session *s, struct buf *out, uint64_t *nevents, struct err *err);
+/*
+ * Is the only thing wrong that the file's end is no frame, with no good frame
+ * behind it? Power cuts leave that. The format calls it damage, and its own
+ * programs read such a log no more; without that end it is whole.
+ */
+bool dsh_is_end_damaged(const struct session *s);
+/* What closes the log when its damaged end is gone. */
+void dsh_salvage_text(struct session *s, struct buf *out, uint64_t *nevents);
+/* Events that stand in the log whole: without recovered ones and closers. */
+uint64_t dsh_stored_count(const struct session *s);
+/*
+ * The last event of a fork at event `chosen`: the end of its turn, and what
+ * follows up to the next turn. With is_exact `chosen` itself. ERR_NOTFOUND,
+ * or ERR_UNSUPPORTED when the turn is open.
+ */
+int dsh_fork_point(
+	const struct session *s, uint64_t chosen, bool is_exact, uint64_t *last, struct err *err);
+/* The header line of a fork that copies `seed` events. The id is ours and needs no escape. */
+void dsh_fork_header(
+	const struct session *s, const char *id, int64_t now, uint64_t seed, struct buf *out);
+/* Takes the records of one batch; a negative result ends the copy. */
+typedef int dsh_batch_fn(struct str lines, void *arg, struct err *err);
+/* Events 0 to `last` as records and the end of the seed, in one batch unless it grows large. */
+int dsh_fork_events(struct session *s, uint64_t last, int64_t now, dsh_batch_fn *fn, void *arg,
+	struct err *err);
+/* Why the log can not be written again as it stands, or NULL. Unknown types do not matter. */
+const char *dsh_copy_refusal(const struct session *s);
+/* Do two logs hold the same lines, both to their end? ERR_CORRUPT names the first that differs. */
+int dsh_compare(const char *a_path, const char *b_path, uint64_t *nlines, struct err *err);
 
 #endif

@@ -153,7 +153,7 @@ static const char *place_problem(struct session *s, const char *path, const stru
 	      : strcmp(at->session, session->p)
 		      ? "the header names another id than its folder"
 		      : "the header names another cwd than its project folder";
-	if (why)
+	if (why && s)
 		dsh_problem(s, "wrong-place", 1, 0, 0, ENTRY_NONE, "%s: it belongs into %s/%s", why,
 			project->p, session->p);
 	free(dir);
@@ -183,7 +183,7 @@ const char *dsh_check_place(struct session *s, const char *path, const struct ds
 {
 	struct buf session = { 0 }, project = { 0 };
 	struct str id = { h->id.p, h->id.n }, cwd = { h->cwd.p, h->cwd.n };
-	const char *why = twin_problem(s, path);
+	const char *why = s ? twin_problem(s, path) : NULL;
 	struct parts at;
 	unsigned version;
 	bool is_zstd;
@@ -198,7 +198,8 @@ const char *dsh_check_place(struct session *s, const char *path, const struct ds
 	if (!dsh_is_log_name(at.file, &version, &is_zstd)) {
 		if (is_project_name(at.session)) {
 			why = "the log lies flat in its project folder, as early harnesses had it";
-			dsh_problem(s, "flat-layout", 0, 0, 0, ENTRY_NONE, "%s", why);
+			if (s)
+				dsh_problem(s, "flat-layout", 0, 0, 0, ENTRY_NONE, "%s", why);
 		}
 	} else if (h->is_shaped && is_project_name(at.project) && !why &&
 		   dsh_put_session_name(&session, id) && dsh_put_project_name(&project, cwd)) {
@@ -273,20 +274,28 @@ static bool detect_file(const char *path)
 	return look_at_file(path) == LOOK_HEADER;
 }
 
-static bool is_real_folder(int dir, const char *name)
+static bool is_real_folder(int dir, const struct dirent *de)
 {
 	struct stat st;
 
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	if (de->d_type != DT_UNKNOWN)
+		return de->d_type == DT_DIR;
+	return fstatat(dir, de->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The name of the newest generation of a session's log in its folder; NULL: there is none. Yours. */
-static char *newest_log(const char *folder)
+/* The logs in a session's folder. */
+struct logs {
+	char *newest;    /* name of the newest generation; NULL: there is none */
+	bool has_twin;   /* the same one lies beside it without ".zstd" */
+};
+
+static struct logs find_logs(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *de;
-	char *best = NULL;
-	unsigned best_version = 0, names = 0;
+	unsigned best = 0, names = 0;
+	bool best_is_zstd = false;
+	struct logs logs = { NULL, false };
 
 	while (dir && names++ < SAMPLE_NAMES && (de = readdir(dir))) {
 		unsigned version;
@@ -294,15 +303,19 @@ static char *newest_log(const char *folder)
 
 		if (!dsh_is_log_name(de->d_name, &version, &is_zstd))
 			continue;
-		if (best && (version < best_version || (version == best_version && !is_zstd)))
+		if (logs.newest && version == best && is_zstd != best_is_zstd)
+			logs.has_twin = true;
+		if (logs.newest && (version < best || (version == best && !is_zstd)))
 			continue;
-		free(best);
-		best = xstrdup(de->d_name);
-		best_version = version;
+		logs.has_twin = logs.has_twin && version == best;
+		free(logs.newest);
+		logs.newest = xstrdup(de->d_name);
+		best = version;
+		best_is_zstd = is_zstd;
 	}
 	if (dir)
 		closedir(dir);
-	return best;
+	return logs;
 }
 
 enum level { LEVEL_NONE, LEVEL_SESSION, LEVEL_PROJECT, LEVEL_ROOT };
@@ -310,7 +323,7 @@ enum level { LEVEL_NONE, LEVEL_SESSION, LEVEL_PROJECT, LEVEL_ROOT };
 /* What a folder is, by its own name and the names in it. */
 static enum level level_of(const char *path)
 {
-	char *log = newest_log(path), *real = NULL, *file;
+	char *log = find_logs(path).newest, *real = NULL, *file;
 	enum level level = LEVEL_NONE;
 	const struct dirent *de;
 	int names = 0;
@@ -330,7 +343,7 @@ static enum level level_of(const char *path)
 	free(real);
 	dir = level ? NULL : opendir(path);
 	while (dir && !level && names++ < SAMPLE_NAMES && (de = readdir(dir)))
-		if (is_project_name(de->d_name) && is_real_folder(dirfd(dir), de->d_name))
+		if (is_project_name(de->d_name) && is_real_folder(dirfd(dir), de))
 			level = LEVEL_ROOT;
 	if (dir)
 		closedir(dir);
@@ -372,9 +385,7 @@ static void report(struct finder *f, const char *path, const char *project)
 	} else if (!S_ISREG(st.st_mode)) {
 		goto out;
 	} else {
-		fill_id(&st, &found.file);
-		if (access(path, R_OK) < 0)
-			found.unreadable = strerror(errno);
+		fill_id(&st, &found.file); /* whether it can be read shows when it is */
 	}
 	found.id = id;
 	f->found++;
@@ -385,23 +396,20 @@ out:
 
 static void scan_session(struct finder *f, const char *folder, const char *project)
 {
-	char *log = newest_log(folder), *path, *twin;
-	size_t n;
+	struct logs logs = find_logs(folder);
+	char *path, *twin;
 
-	if (!log)
+	if (!logs.newest)
 		return;
-	path = path_join(folder, log);
+	path = path_join(folder, logs.newest);
 	report(f, path, project);
-	n = strlen(path);
-	/* a stray copy in the other encoding is shown, too */
-	if (n > 5 && strcmp(path + n - 5, ".zstd") == 0) {
-		twin = xstrndup(path, n - 5);
-		if (access(twin, F_OK) == 0)
-			report(f, twin, project);
+	if (logs.has_twin) { /* a stray copy in the other encoding is shown, too */
+		twin = xstrndup(path, strlen(path) - strlen(".zstd"));
+		report(f, twin, project);
 		free(twin);
 	}
 	free(path);
-	free(log);
+	free(logs.newest);
 }
 
 static int scan_project(struct finder *f, const char *folder, const char *project, struct err *err)
@@ -418,7 +426,7 @@ static int scan_project(struct finder *f, const char *folder, const char *projec
 		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
 			continue;
 		path = path_join(folder, de->d_name);
-		if (is_real_folder(dirfd(dir), de->d_name))
+		if (is_real_folder(dirfd(dir), de))
 			scan_session(f, path, project);
 		else if (jsonl_stem(de->d_name, &is_zstd))
 			report(f, path, project); /* the flat layout of early harnesses */
@@ -448,7 +456,7 @@ static int scan_root(
 			break;
 		}
 		*pos = at;
-		if (is_project_name(de->d_name) && is_real_folder(dirfd(dir), de->d_name)) {
+		if (is_project_name(de->d_name) && is_real_folder(dirfd(dir), de)) {
 			char *path = path_join(root, de->d_name);
 
 			scan_project(f, path, de->d_name, NULL);

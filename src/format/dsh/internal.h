@@ -146,6 +146,22 @@ struct pack_texts {
 void pack_texts_init(struct pack_texts *t, const struct dsh_rec *r);
 bool pack_texts_next(struct pack_texts *t, struct str *text);
 
+/* ---- repack.c: events to records ---- */
+
+struct dsh_repack {
+	struct buf *out;
+	bool has_ranges;
+	struct dsh_rec rec;
+	/* The run of chunks at hand. */
+	uint64_t run, seq0;
+	int64_t time0, time;                  /* of its first and newest member */
+	struct buf plain, head, gaps, texts; /* as events while it is short; parts of its row */
+};
+void dsh_repack_init(struct dsh_repack *rp, struct buf *out, bool has_ranges);
+void dsh_repack_event(struct dsh_repack *rp, struct str event); /* compact, without a newline */
+void dsh_repack_end(struct dsh_repack *rp);                     /* of the batch */
+void dsh_repack_release(struct dsh_repack *rp);
+
 /* ---- ranges.c ---- */
 
 /* NULL, or what is wrong with a list of sources. With pairs it must be expanded. */
@@ -270,6 +286,7 @@ struct dsh_src {
 
 	bool has_header, lenient, has_ranges, is_stale;
 	const char *refusal; /* the first reason */
+	bool is_only_end_bad; /* and it is a damaged frame: nothing was refused before */
 	struct scan_issue issue;
 	uint64_t good, good_line; /* behind the last accepted line, text bytes; its number */
 	uint64_t lines;
@@ -315,7 +332,9 @@ int dsh_scan(
 /* Is it the name of a log, and of which kind? version 0 for "session.jsonl". */
 bool dsh_is_log_name(const char *name, unsigned *version, bool *is_zstd);
 char *dsh_id_of_path(const char *path); /* yours */
-/* NULL, or a sentence on why the file is not where its header says. */
+/* What the first line says. */
+int dsh_brief(const char *path, struct session_brief *out, struct err *err);
+/* NULL, or a sentence on why the file is not where its header says; with s NULL only that. */
 const char *dsh_check_place(struct session *s, const char *path, const struct dsh_header *h);
 
 /* ---- read.c: events again ---- */
@@ -325,6 +344,8 @@ int item_rec(struct session *s, uint32_t item, struct dsh_rec *r, struct err *er
 const char *rec_upgrade(struct session *s, struct dsh_rec *r);
 /* What the events of an item say, one line each. */
 int item_events(struct session *s, uint32_t item, uint64_t from, struct buf *out, struct err *err);
+/* The same in the shape that they are stored in, which may be an older one. */
+int item_stored_events(struct session *s, uint32_t item, struct buf *out, struct err *err);
 
 /* ---- ops: content.c, preview.c, ops.c ---- */
 int dsh_op_id(struct session *s, uint32_t entry, struct buf *out, struct err *err);

@@ -17,12 +17,14 @@ const struct format format_dsh = {
 	.name = "dsh",
 	.title = "dsh sessions (DeepSeek Harness)",
 	.sign = "<project>/<session>/session.jsonl or session.jsonl.zstd",
+	.can_write = FORMAT_REPAIR | FORMAT_FORK,
 	.detect = dsh_detect,
 	.scan = dsh_scan,
 	.open = dsh_open,
 	.step = dsh_step,
 	.refresh = dsh_refresh,
 	.file = dsh_file,
+	.brief = dsh_brief,
 };
 
 void dsh_problem(struct session *s, const char *kind, uint64_t line, uint64_t off, uint64_t len,

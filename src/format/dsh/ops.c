@@ -232,18 +232,6 @@ struct str dsh_closers(const struct session *s, size_t *n)
 	return (struct str){ src->closers.p ? src->closers.p : "", src->closers.n };
 }
 
-int dsh_recovered(struct session *s, struct buf *out, size_t *n, struct err *err)
-{
-	struct dsh_src *src = s->src;
-	int rc = 0;
-
-	*n = src->nrecovered;
-	for (uint32_t i = 0; rc == 0 && i < src->n; i++)
-		if (src->items[i].flags & ITEM_RECOVERED)
-			rc = item_events(s, i, 0, out, err);
-	return rc;
-}
-
 bool dsh_is_zstd(const struct session *s)
 {
 	const struct dsh_src *src = s->src;
@@ -258,62 +246,9 @@ const char *dsh_refusal(const struct session *s)
 	return src->refusal;
 }
 
-struct str dsh_header_text(const struct session *s)
-{
-	const struct dsh_src *src = s->src;
-
-	return (struct str){ src->header.text.p ? src->header.text.p : "", src->header.text.n };
-}
-
 uint64_t dsh_count(const struct session *s)
 {
 	const struct dsh_src *src = s->src;
 
 	return src->next_seq;
-}
-
-struct one {
-	uint64_t k;
-	struct buf *out;
-};
-
-static bool take_one(void *arg, uint32_t k, struct str event)
-{
-	struct one *one = arg;
-
-	if (k == one->k)
-		buf_addstr(one->out, event);
-	return k < one->k;
-}
-
-int dsh_event_text(struct session *s, uint64_t seq, struct buf *out, struct err *err)
-{
-	struct dsh_src *src = s->src;
-	uint32_t i = scan_item_of_seq(src, seq);
-	struct dsh_rec r = { 0 };
-	int rc;
-
-	if (i == NO_ITEM)
-		return err_set(err, ERR_NOTFOUND, "no event %" PRIu64, seq);
-	if (!(src->items[i].flags & ITEM_PACKED)) {
-		rc = item_events(s, i, 0, out, err);
-		if (rc == 0)
-			out->p[--out->n] = '\0'; /* the newline */
-		return rc;
-	}
-	rc = item_rec(s, i, &r, err);
-	if (rc == 0) {
-		struct one one = { seq - src->items[i].seq, out };
-
-		pack_each(&r, take_one, &one);
-	}
-	rec_release(&r);
-	return rc;
-}
-
-bool dsh_has_ranges(const struct session *s)
-{
-	const struct dsh_src *src = s->src;
-
-	return src->has_ranges;
 }

@@ -91,7 +91,8 @@ const char *rec_upgrade(struct session *s, struct dsh_rec *r)
 	return why;
 }
 
-int item_rec(struct session *s, uint32_t i, struct dsh_rec *r, struct err *err)
+/* As it is stored. */
+static int stored_rec(struct session *s, uint32_t i, struct dsh_rec *r, struct err *err)
 {
 	struct dsh_src *src = s->src;
 	int rc;
@@ -102,10 +103,18 @@ int item_rec(struct session *s, uint32_t i, struct dsh_rec *r, struct err *err)
 	if (rc < 0)
 		return rc;
 	rec_parse(r, src->line.p, src->line.n);
-	rec_upgrade(s, r);
 	if (r->state == REC_BAD || r->state == REC_VALUE)
 		return err_set(err, ERR_CHANGED, "the log is not what it was when it was read");
 	return 0;
+}
+
+int item_rec(struct session *s, uint32_t i, struct dsh_rec *r, struct err *err)
+{
+	int rc = stored_rec(s, i, r, err);
+
+	if (rc == 0)
+		rec_upgrade(s, r);
+	return rc;
 }
 
 /* ---- events ---- */
@@ -140,22 +149,41 @@ static void put_expanded(const struct dsh_rec *r, struct buf *out)
 	buf_release(&whole);
 }
 
+static void put_events(const struct dsh_rec *r, uint64_t seq, uint64_t from, struct buf *out)
+{
+	if (r->state == REC_PACKED) {
+		struct job j = { out, r->seq, from };
+
+		pack_each(r, put_packed, &j);
+		return;
+	}
+	if (seq < from)
+		return;
+	if (r->sources.has_pairs)
+		put_expanded(r, out);
+	else
+		json_put_compact(out, rec_object(r));
+	buf_addc(out, '\n');
+}
+
 int item_events(struct session *s, uint32_t i, uint64_t from, struct buf *out, struct err *err)
 {
 	struct dsh_rec r = { 0 };
 	int rc = item_rec(s, i, &r, err);
 
-	if (rc == 0 && r.state == REC_PACKED) {
-		struct job j = { out, r.seq, from };
+	if (rc == 0)
+		put_events(&r, ((struct dsh_src *)s->src)->items[i].seq, from, out);
+	rec_release(&r);
+	return rc;
+}
 
-		pack_each(&r, put_packed, &j);
-	} else if (rc == 0 && ((struct dsh_src *)s->src)->items[i].seq >= from) {
-		if (r.sources.has_pairs)
-			put_expanded(&r, out);
-		else
-			json_put_compact(out, rec_object(&r));
-		buf_addc(out, '\n');
-	}
+int item_stored_events(struct session *s, uint32_t i, struct buf *out, struct err *err)
+{
+	struct dsh_rec r = { 0 };
+	int rc = stored_rec(s, i, &r, err);
+
+	if (rc == 0)
+		put_events(&r, 0, 0, out);
 	rec_release(&r);
 	return rc;
 }

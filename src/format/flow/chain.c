@@ -200,6 +200,7 @@ int flow_open(struct flow_conversation **out, const char *path, struct err *err)
 	int rc;
 
 	flow_names_init(&c->names);
+	flow_scratch_init(&c->scratch);
 	set_path(c, path);
 	rc = flow_chain_list(c, err);
 	if (rc < 0)
@@ -232,6 +233,7 @@ void flow_close(struct flow_conversation **cp)
 		free(c->newest[i]);
 	flow_landed_free(&c->landed);
 	flow_names_release(&c->names);
+	flow_scratch_release(&c->scratch);
 	arena_free(&c->arena);
 	free(c->rounds);
 	free(c->reservations);

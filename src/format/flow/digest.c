@@ -7,6 +7,7 @@
 #include "format/flow/internal.h"
 
 #include <gcrypt.h>
+#include <pthread.h>
 
 #include "base/xalloc.h"
 
@@ -23,15 +24,21 @@ static void put_hex(const unsigned char *p, char hex[65])
 	hex[2 * SHA_BYTES] = '\0';
 }
 
+static void start_library(void)
+{
+	if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))
+		return;
+	gcry_check_version(NULL);
+	gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
+	gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+}
+
 void flow_sha_begin(struct flow_sha *s)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	gcry_md_hd_t h;
 
-	if (!gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P)) {
-		gcry_check_version(NULL);
-		gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
-		gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
-	}
+	pthread_once(&once, start_library);
 	if (gcry_md_open(&h, GCRY_MD_SHA256, 0))
 		die("SHA-256 is not to be had from libgcrypt");
 	s->h = h;

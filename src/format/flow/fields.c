@@ -95,15 +95,12 @@ void flow_text(struct str raw, struct buf *out)
 	buf_release(&text);
 }
 
-struct str flow_decoded(struct str raw, struct arena *a)
+static struct str decoded(struct str raw, bool escaped, struct arena *a)
 {
 	struct buf text = { 0 };
-	struct str s;
+	struct str s = { raw.p + 1, raw.n - 2 };
 
-	if (raw.n < 2 || raw.p[0] != '"')
-		return (struct str){ "", 0 };
-	s = (struct str){ raw.p + 1, raw.n - 2 };
-	if (!memchr(s.p, '\\', s.n) && utf8_valid_prefix(s.p, s.n) == s.n)
+	if (!escaped && utf8_valid_prefix(s.p, s.n) == s.n)
 		return s;
 	flow_text(raw, &text);
 	s = (struct str){ arena_strndup(a, text.n ? text.p : "", text.n), text.n };
@@ -111,9 +108,18 @@ struct str flow_decoded(struct str raw, struct arena *a)
 	return s;
 }
 
+struct str flow_decoded(struct str raw, struct arena *a)
+{
+	if (raw.n < 2 || raw.p[0] != '"')
+		return (struct str){ "", 0 };
+	return decoded(raw, memchr(raw.p, '\\', raw.n) != NULL, a);
+}
+
 struct str flow_string(const struct flow_line_scan *s, int key, struct arena *a)
 {
-	return flow_decoded(flow_field(s, key), a);
+	const struct json_field *f = &s->sc.field[key];
+
+	return f->type == JSON_STRING ? decoded(json_raw(s->p, f), f->escaped, a) : (struct str){ "", 0 };
 }
 
 uint64_t flow_uint(const struct flow_line_scan *s, int key)
@@ -146,6 +152,39 @@ static bool is_int(struct str raw)
 	return is_null(raw) || json_int64(raw, &v);
 }
 
+/* `key` and up to 18 digits behind it; NULL: it is written in another way. */
+static const char *plain_number(const char *p, const char *end, const char *key, uint64_t *out)
+{
+	const char *first;
+
+	for (; *key; key++, p++)
+		if (p == end || *p != *key)
+			return NULL;
+	first = p;
+	for (*out = 0; p < end && *p >= '0' && *p <= '9'; p++)
+		*out = *out * 10 + (uint64_t)(*p - '0');
+	if (p == first || p - first > 18 || (*first == '0' && p - first > 1))
+		return NULL;
+	return p;
+}
+
+/* {"seq":1,"row":2,"block":3}, as nearly all are written. false: look closer. */
+static bool plain_ref(struct str raw, struct flow_place *out)
+{
+	const char *p = raw.p, *end = raw.p + raw.n;
+	uint64_t block = 0;
+
+	p = plain_number(p, end, "{\"seq\":", &out->seq);
+	p = p ? plain_number(p, end, ",\"row\":", &out->row) : NULL;
+	if (p && p < end && *p == ',') {
+		p = plain_number(p, end, ",\"block\":", &block);
+		out->has_block = true;
+	}
+	out->block = (int64_t)block;
+	out->is_set = true;
+	return p && p + 1 == end && *p == '}';
+}
+
 bool flow_ref(struct str raw, struct flow_place *out)
 {
 	struct str seq, row, block;
@@ -153,6 +192,9 @@ bool flow_ref(struct str raw, struct flow_place *out)
 	*out = (struct flow_place){ 0 };
 	if (is_null(raw))
 		return true;
+	if (plain_ref(raw, out))
+		return true;
+	*out = (struct flow_place){ 0 };
 	if (json_type_of(raw) != JSON_OBJECT)
 		return false;
 	seq = json_get(raw, "seq");
@@ -228,15 +270,25 @@ enum flow_frame flow_frame_of(const struct flow_line_scan *s)
 	return FRAME_UNKNOWN;
 }
 
+/* Absent and null are of every type; strings need no closer look. */
+static bool is_field(const struct flow_line_scan *s, int key, enum flow_type type)
+{
+	uint8_t is = s->sc.field[key].type;
+
+	return is <= JSON_NULL || (type == TYPE_STRING ? is == JSON_STRING : flow_is_type(flow_field(s, key), type));
+}
+
 int flow_wrong_field(const struct flow_line_scan *s, enum flow_frame frame)
 {
-	if (!flow_is_type(flow_field(s, KEY_T), TYPE_STRING))
+	const struct rule *v = rules[frame].v;
+
+	if (!is_field(s, KEY_T, TYPE_STRING))
 		return KEY_T;
 	for (size_t i = 0; i < rules[frame].n; i++)
-		if (!flow_is_type(flow_field(s, rules[frame].v[i].key), rules[frame].v[i].type))
-			return rules[frame].v[i].key;
+		if (!is_field(s, v[i].key, (enum flow_type)v[i].type))
+			return v[i].key;
 	for (int i = HEAD_COUNTS; frame == FRAME_HEADER && i < HEAD_COUNT; i++)
-		if (!flow_is_type(flow_field(s, i), TYPE_INT))
+		if (!is_field(s, i, TYPE_INT))
 			return i;
 	return -1;
 }

@@ -176,6 +176,13 @@ struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *f
 int flow_verify_step(struct flow_verifier *v, unsigned budget_us);
 void flow_verify_progress(const struct flow_verifier *v, uint64_t *done, uint64_t *all); /* bytes */
 void flow_verify_free(struct flow_verifier **v);
+/*
+ * Or of many at once: flow_verify_read reads all that they need on all
+ * processors (`tick`, which may be NULL, is called in between), then
+ * flow_verify_judge says what was found in one.
+ */
+void flow_verify_read(struct flow_verifier **v, size_t n, void (*tick)(void *arg), void *arg);
+void flow_verify_judge(struct flow_verifier *v);
 
 /* ---- what a node says ---- */
 
@@ -217,9 +224,9 @@ struct flow_node {
 /* All of it lies in `a`. Bodies are rebuilt only with `bodies`. */
 int flow_node_read(struct flow_conversation *c, uint32_t version, bool bodies, struct arena *a,
 	struct flow_node *out, struct err *err);
-/* As the parts of a page, texts cut at `limit` bytes. */
+/* As the parts of a page, texts cut at `limit` bytes; `whole` with time, model and stream. */
 struct content;
-void flow_node_content(const struct flow_node *n, size_t limit, struct arena *a, struct content *out);
+void flow_node_content(const struct flow_node *n, bool whole, size_t limit, struct arena *a, struct content *out);
 /* One line a message of a rebuilt body: "user: why ...". false: its shape is another. */
 bool flow_body_messages(const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg);
 /* The live history.change nodes in the order of the outline, and the messages of one (model/card.h). */

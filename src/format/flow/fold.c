@@ -17,7 +17,12 @@
 
 static uint32_t word(struct flow_conversation *c, const struct flow_entity *e, int key)
 {
-	return flow_names_add(&c->names, flow_string(e->scan, key, e->a), NULL);
+	struct str s = flow_string(e->scan, key, e->a);
+	uint32_t *last = &c->last_word[key];
+
+	if (!str_eq(c->names.v[*last], s))
+		*last = flow_names_add(&c->names, s, NULL);
+	return *last;
 }
 
 /* The call that a card names, in its attrs. */
@@ -169,7 +174,7 @@ void flow_fold_next(struct flow_conversation *c)
 		return;
 	}
 	path = flow_round_path(c, r);
-	if (flow_round_read(path, &c->arena, &r->h, take_entity, c, &r->fault, &err) < 0)
+	if (flow_round_read(path, &c->scratch, &c->arena, &r->h, take_entity, c, &r->fault, &err) < 0)
 		flow_fault_set(&r->fault, "unreadable", 0, 0, "%s", err.text);
 	free(path);
 	if (!r->fault.code)

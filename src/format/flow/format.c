@@ -230,4 +230,5 @@ const struct format format_flow = {
 	.refresh = flow_session_refresh,
 	.file = flow_session_file,
 	.brief = brief,
+	.lists_brief = true,
 };

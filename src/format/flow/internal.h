@@ -24,16 +24,18 @@ void flow_sha_of(const void *p, size_t n, char hex[65]);
 
 /* ---- names.c: strings to numbers ---- */
 
+struct flow_slot;
 struct flow_names {
 	struct arena arena;
 	struct str *v;
 	size_t n, cap;
-	uint32_t *slot;
+	struct flow_slot *slot;
 	size_t nslots;
 	uint64_t seed;
 };
 void flow_names_init(struct flow_names *names); /* "" is 0 */
 void flow_names_release(struct flow_names *names);
+void flow_names_clear(struct flow_names *names); /* the memory stays */
 uint32_t flow_names_add(struct flow_names *names, struct str s, bool *is_new);
 uint32_t flow_names_find(const struct flow_names *names, struct str s);
 
@@ -91,12 +93,19 @@ struct flow_entity {
 };
 typedef void flow_entity_fn(void *arg, const struct flow_entity *e);
 
+/* Memory that one round after the other is read with; one a thread. */
+struct flow_scratch {
+	struct flow_names seen; /* ids of the round */
+	struct arena line;      /* of the line at hand */
+};
+void flow_scratch_init(struct flow_scratch *w);
+void flow_scratch_release(struct flow_scratch *w);
 /*
  * Reads a round whole. 0 with fault->code NULL: it is valid; with a code: it
  * is rejected. < 0: it could not be read. Strings of the header lie in `a`.
  */
-int flow_round_read(const char *path, struct arena *a, struct flow_header *h, flow_entity_fn *fn, void *arg,
-	struct flow_fault *fault, struct err *err);
+int flow_round_read(const char *path, struct flow_scratch *w, struct arena *a, struct flow_header *h,
+	flow_entity_fn *fn, void *arg, struct flow_fault *fault, struct err *err);
 /* Only its first line; the same results. */
 int flow_round_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
 	struct err *err);
@@ -118,6 +127,8 @@ struct flow_conversation {
 	char *path, *root;
 	const char *id;
 	struct flow_names names;
+	struct flow_scratch scratch;
+	uint32_t last_word[KEY_COUNT]; /* what the entity before had there */
 
 	struct flow_round *rounds;
 	size_t nrounds, rounds_cap;

@@ -15,6 +15,8 @@
 
 #include "base/text.h"
 
+enum { WINDOW = 128 << 10 }; /* the digest finds the bytes where the scanner left them: in the cache */
+
 struct reader {
 	struct arena *a;          /* for the header's strings */
 	struct flow_header *h;
@@ -22,8 +24,7 @@ struct reader {
 	flow_entity_fn *fn;
 	void *arg;
 
-	struct flow_names seen;   /* ids of this round */
-	struct arena scratch;     /* of the line at hand */
+	struct flow_scratch *w;
 	struct flow_sha sha;
 	struct flow_line_scan scan;
 	const struct log_line *line;
@@ -117,7 +118,7 @@ static bool decode_line(struct reader *rd, enum flow_frame *frame)
 
 static const char *keep(struct reader *rd, int key, struct str *s)
 {
-	struct str text = flow_string(&rd->scan, key, &rd->scratch);
+	struct str text = flow_string(&rd->scan, key, &rd->w->line);
 	char *kept = arena_strndup(rd->a, text.n ? text.p : "", text.n);
 
 	if (s)
@@ -158,10 +159,10 @@ static bool check_header(struct reader *rd)
 		{ HEAD_INPUT, "header-input-digest" } };
 	const struct flow_header *h = rd->h;
 
-	if (!str_eqs(flow_string(&rd->scan, HEAD_SCHEMA, &rd->scratch), "sf/1"))
+	if (!str_eqs(flow_string(&rd->scan, HEAD_SCHEMA, &rd->w->line), "sf/1"))
 		return reject(rd, "header-schema", "the schema is not sf/1");
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (flow_string(&rd->scan, needed[i].key, &rd->scratch).n == 0)
+		if (flow_string(&rd->scan, needed[i].key, &rd->w->line).n == 0)
 			return reject(rd, needed[i].code, "the header names no %s",
 				flow_header_keys[needed[i].key]);
 	if (h->round == 0)
@@ -243,9 +244,19 @@ static bool check_body(struct reader *rd, struct str raw)
 	return check_ref(rd, "provider_bodies", json_get(raw, "ref"), &place);
 }
 
+/* Most attrs have none: a look for the word, which an escape could hide, spares the walk. */
+static struct str provider_bodies(struct str attrs)
+{
+	static const char key[] = "provider_bodies";
+
+	if (!attrs.n || (!memmem(attrs.p, attrs.n, key, sizeof(key) - 1) && !memchr(attrs.p, '\\', attrs.n)))
+		return (struct str){ NULL, 0 };
+	return json_get(attrs, key);
+}
+
 static bool check_bodies(struct reader *rd)
 {
-	struct str list = json_get(flow_field(&rd->scan, KEY_ATTRS), "provider_bodies"), key, item;
+	struct str list = provider_bodies(flow_field(&rd->scan, KEY_ATTRS)), key, item;
 	enum json_type type = json_type_of(list);
 	struct json_iter it;
 
@@ -277,7 +288,7 @@ static bool check_relation(struct reader *rd, bool is_tombstone, struct flow_pla
 	static const int ends[] = { KEY_TYPE, KEY_FROM, KEY_TO };
 
 	for (int i = 0; i < 3 && !is_tombstone; i++)
-		if (flow_string(&rd->scan, ends[i], &rd->scratch).n == 0)
+		if (flow_string(&rd->scan, ends[i], &rd->w->line).n == 0)
 			return reject(rd, "relation-incomplete", "the relation has no \"%s\"",
 				flow_keys[ends[i]]);
 	return check_refs(rd, KEY_EVIDENCE, place);
@@ -285,7 +296,7 @@ static bool check_relation(struct reader *rd, bool is_tombstone, struct flow_pla
 
 static bool check_open(struct reader *rd, bool is_tombstone)
 {
-	struct str state = flow_string(&rd->scan, KEY_STATE, &rd->scratch);
+	struct str state = flow_string(&rd->scan, KEY_STATE, &rd->w->line);
 
 	if (!is_tombstone && !str_eqs(state, "open") && !str_eqs(state, "resolved") &&
 		!str_eqs(state, "terminal"))
@@ -296,14 +307,14 @@ static bool check_open(struct reader *rd, bool is_tombstone)
 static bool take_entity(struct reader *rd, enum flow_frame frame)
 {
 	struct flow_entity e = { .map = (enum flow_map)(frame - FRAME_NODE), .off = rd->line->off,
-		.len = (uint32_t)rd->line->n, .scan = &rd->scan, .a = &rd->scratch };
+		.len = (uint32_t)rd->line->n, .scan = &rd->scan, .a = &rd->w->line };
 	bool is_new, is_good;
 
-	e.id = flow_string(&rd->scan, KEY_ID, &rd->scratch);
+	e.id = flow_string(&rd->scan, KEY_ID, &rd->w->line);
 	e.is_tombstone = json_type_of(flow_field(&rd->scan, KEY_TOMBSTONE)) == JSON_TRUE;
 	if (e.id.n == 0)
 		return reject(rd, "no-id", "the entity has no id");
-	flow_names_add(&rd->seen, e.id, &is_new);
+	flow_names_add(&rd->w->seen, e.id, &is_new);
 	if (!is_new)
 		return reject(rd, "dup-id", "the id %.*s is in this round already",
 			e.id.n < 100 ? (int)e.id.n : 100, e.id.p);
@@ -333,7 +344,7 @@ static bool take_commit(struct reader *rd)
 
 	rd->has_commit = true;
 	flow_sha_peek(&rd->sha, rd->h->digest);
-	if (!str_eqs(flow_string(&rd->scan, KEY_DIGEST, &rd->scratch), rd->h->digest))
+	if (!str_eqs(flow_string(&rd->scan, KEY_DIGEST, &rd->w->line), rd->h->digest))
 		return reject(rd, "digest-mismatch", "the bytes have the digest %s", rd->h->digest);
 	for (int i = 0; i < FLOW_MAPS; i++) {
 		int64_t said = 0;
@@ -379,13 +390,12 @@ static int read_lines(struct reader *rd, struct log_reader *r, bool only_header,
 
 	while ((rc = log_next_line(r, &line, err)) == 1) {
 		rd->line = &line;
-		arena_reset(&rd->scratch);
+		arena_reset(&rd->w->line);
 		if (!take_line(rd) || only_header)
 			return 0;
 		if (rd->has_commit)
 			continue;
-		flow_sha_add(&rd->sha, line.p, line.n);
-		flow_sha_add(&rd->sha, "\n", 1);
+		flow_sha_add(&rd->sha, line.p, line.n + 1); /* p[n] is a newline, even at the end */
 	}
 	rd->line = NULL;
 	if (rc < 0)
@@ -409,20 +419,31 @@ static int read_round(const char *path, struct reader *rd, bool only_header, str
 	rc = log_reader_open(&r, path, err);
 	if (rc < 0)
 		return rc;
-	flow_names_init(&rd->seen);
+	log_small_windows(r, WINDOW);
+	flow_names_clear(&rd->w->seen);
 	flow_sha_begin(&rd->sha);
 	rc = read_lines(rd, r, only_header, err);
 	flow_sha_end(&rd->sha, NULL);
-	flow_names_release(&rd->seen);
-	arena_free(&rd->scratch);
 	log_reader_close(&r);
 	return rc;
 }
 
-int flow_round_read(const char *path, struct arena *a, struct flow_header *h, flow_entity_fn *fn, void *arg,
-	struct flow_fault *fault, struct err *err)
+void flow_scratch_init(struct flow_scratch *w)
 {
-	struct reader rd = { .a = a, .h = h, .fault = fault, .fn = fn, .arg = arg };
+	*w = (struct flow_scratch){ 0 };
+	flow_names_init(&w->seen);
+}
+
+void flow_scratch_release(struct flow_scratch *w)
+{
+	flow_names_release(&w->seen);
+	arena_free(&w->line);
+}
+
+int flow_round_read(const char *path, struct flow_scratch *w, struct arena *a, struct flow_header *h,
+	flow_entity_fn *fn, void *arg, struct flow_fault *fault, struct err *err)
+{
+	struct reader rd = { .w = w, .a = a, .h = h, .fault = fault, .fn = fn, .arg = arg };
 
 	return read_round(path, &rd, false, err);
 }
@@ -430,7 +451,12 @@ int flow_round_read(const char *path, struct arena *a, struct flow_header *h, fl
 int flow_round_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
 	struct err *err)
 {
-	struct reader rd = { .a = a, .h = h, .fault = fault };
+	struct flow_scratch w;
+	struct reader rd = { .w = &w, .a = a, .h = h, .fault = fault };
+	int rc;
 
-	return read_round(path, &rd, true, err);
+	flow_scratch_init(&w);
+	rc = read_round(path, &rd, true, err);
+	flow_scratch_release(&w);
+	return rc;
 }

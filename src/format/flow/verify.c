@@ -2,47 +2,71 @@
  * verify.c - the six checks of a chain, and of each landed file that it is
  * under. Unlike the fold it goes on behind a round that does not read: what
  * was carried from the last one that did is what the next is held against.
+ *
+ * Reading is split from judging: first all rounds are read, then the landed
+ * files of the sessions that they name, each a job of its own that shares
+ * nothing with the others; then what was read is judged in the order of the
+ * rounds.
  */
 #include "config.h"
 
 #include "format/flow/internal.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/pool.h"
 #include "base/xalloc.h"
 
 enum { MISSING_MAX = 1000 }; /* sequences of one round that are named; more are counted */
 
-struct digest {
-	uint64_t seq;
+enum stage { STAGE_ROUNDS, STAGE_LANDED, STAGE_DONE };
+
+struct round_read {
+	bool is_read;            /* false: the fault or the error says why */
+	struct flow_header h;
+	struct flow_fault fault;
+	struct err err;
+	struct arena arena;      /* of the header's strings */
+};
+
+struct landed_read {
+	const struct flow_landed_file *file;
+	uint64_t size;
 	char hex[65];
 	struct flow_fault fault;
+	struct err err;
 	bool is_readable;
+};
+
+/* A session that rounds name, with its landed files by sequence. */
+struct evidence {
+	struct flow_landed_file *files;
+	size_t n, first;         /* its reads: first to first + n - 1 */
+	bool is_told;            /* what is wrong with its files has been said */
 };
 
 struct flow_verifier {
 	struct flow_conversation *c;
 	flow_found *fn;
 	void *arg;
-	size_t at;               /* the round that is looked at */
-	struct flow_header read; /* of it, when is_read: its checks wait for the landed files */
-	bool is_read;
-	uint64_t done, all;      /* bytes */
+	enum stage stage;
+	size_t job;              /* the next of the stage, for who goes by steps */
+	struct flow_scratch scratch;
+	uint64_t done, all;      /* bytes; done is counted by all threads */
 
-	/* the landed files of the session that was asked for last, and their digests */
-	struct str session;
-	struct flow_landed_file *files;
-	struct digest *digests;
-	size_t nfiles, looked_at;
+	struct round_read *rounds;
+	struct flow_names sessions; /* the name of one is its place in `evidence` */
+	struct evidence *evidence;
+	struct landed_read *landed;
+	size_t nlanded, landed_cap;
 
-	uint64_t round, through; /* carried from the last round that read */
-	char digest[65];
-	const char *input;
-	struct arena arena;
+	/* while judging: what the last round that read has carried, and its session */
+	uint64_t round, through;
+	const char *digest, *input;
+	struct evidence *session;
 };
 
 static __attribute__((format(printf, 6, 7))) void found(struct flow_verifier *v, int check, const char *code,
@@ -60,15 +84,25 @@ static __attribute__((format(printf, 6, 7))) void found(struct flow_verifier *v,
 	buf_release(&text);
 }
 
-/* ---- landed files ---- */
+/* ---- reading ---- */
 
-static void drop_files(struct flow_verifier *v)
+static void read_round(struct flow_verifier *v, size_t i, struct flow_scratch *w)
 {
-	flow_landed_list_free(v->files, v->nfiles);
-	free(v->digests);
-	v->files = NULL;
-	v->digests = NULL;
-	v->nfiles = v->looked_at = 0;
+	struct round_read *r = &v->rounds[i];
+	char *path = flow_round_path(v->c, &v->c->rounds[i]);
+	int rc = flow_round_read(path, w, &r->arena, &r->h, NULL, NULL, &r->fault, &r->err);
+
+	r->is_read = rc == 0 && !r->fault.code;
+	free(path);
+	__atomic_fetch_add(&v->done, v->c->rounds[i].size, __ATOMIC_RELAXED);
+}
+
+static void read_landed(struct flow_verifier *v, size_t i)
+{
+	struct landed_read *l = &v->landed[i];
+
+	l->is_readable = flow_landed_check(l->file, l->hex, &l->fault, &l->err) == 0;
+	__atomic_fetch_add(&v->done, l->size, __ATOMIC_RELAXED);
 }
 
 static uint64_t file_size(const char *path)
@@ -78,41 +112,46 @@ static uint64_t file_size(const char *path)
 	return log_stat(path, &id, NULL) == 0 ? id.size : 0;
 }
 
-static void look_at_file(struct flow_verifier *v, size_t i)
+static void list_session(struct flow_verifier *v, struct evidence *e, struct str session)
 {
-	struct digest *d = &v->digests[i];
-	struct err err = { 0 };
+	e->files = flow_landed_list(v->c->root, session, &e->n);
+	e->first = v->nlanded;
+	v->landed = xgrow(v->landed, &v->landed_cap, v->nlanded + e->n, sizeof(*v->landed));
+	for (size_t i = 0; i < e->n; i++) {
+		uint64_t size = file_size(e->files[i].path);
 
-	d->seq = v->files[i].seq;
-	d->is_readable = flow_landed_check(&v->files[i], d->hex, &d->fault, &err) == 0;
-	if (!d->is_readable)
-		found(v, 0, "sd-unreadable", 0, d->seq, "%s", err.text);
-	else if (d->fault.code)
-		found(v, 0, d->fault.code, 0, d->seq, "%s", d->fault.text);
-	v->done += file_size(v->files[i].path);
+		v->landed[v->nlanded++] = (struct landed_read){ .file = &e->files[i], .size = size };
+		v->all += size;
+	}
 }
 
-static void use_session(struct flow_verifier *v, struct str session)
+/* Each session once, however the rounds alternate between them. */
+static void list_sessions(struct flow_verifier *v)
 {
-	if (v->session.p && str_eq(v->session, session))
-		return;
-	drop_files(v);
-	v->session = session;
-	v->files = flow_landed_list(v->c->root, session, &v->nfiles);
-	v->digests = xcalloc(v->nfiles ? v->nfiles : 1, sizeof(*v->digests));
-	for (size_t i = 0; i < v->nfiles; i++)
-		v->all += file_size(v->files[i].path);
+	v->evidence = xcalloc(v->c->nrounds + 1, sizeof(*v->evidence));
+	for (size_t i = 0; i < v->c->nrounds; i++) {
+		bool is_new;
+		uint32_t at;
+
+		if (!v->rounds[i].is_read)
+			continue;
+		at = flow_names_add(&v->sessions, v->rounds[i].h.session_s, &is_new);
+		if (is_new)
+			list_session(v, &v->evidence[at], v->rounds[i].h.session_s);
+	}
 }
+
+/* ---- the windows of rounds ---- */
 
 /* Index of the first file at or behind a sequence. */
-static size_t first_file(const struct flow_verifier *v, uint64_t seq)
+static size_t first_file(const struct evidence *e, uint64_t seq)
 {
-	size_t low = 0, high = v->nfiles;
+	size_t low = 0, high = e->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (v->files[mid].seq < seq)
+		if (e->files[mid].seq < seq)
 			low = mid + 1;
 		else
 			high = mid;
@@ -123,11 +162,12 @@ static size_t first_file(const struct flow_verifier *v, uint64_t seq)
 /* Check 5. The window is whatever a file says: sequences are walked by the files that are there. */
 static bool check_landed(struct flow_verifier *v, uint64_t round, const struct flow_header *h)
 {
+	const struct evidence *e = v->session;
 	uint64_t want = h->from_seq, named = 0, missing = 0;
-	size_t i = first_file(v, h->from_seq);
+	size_t i = first_file(e, h->from_seq);
 
 	while (want <= h->through_seq) {
-		uint64_t until = i < v->nfiles && v->files[i].seq <= h->through_seq ? v->files[i].seq - 1 :
+		uint64_t until = i < e->n && e->files[i].seq <= h->through_seq ? e->files[i].seq - 1 :
 			h->through_seq;
 		bool at_end = until == h->through_seq;
 
@@ -139,7 +179,7 @@ static bool check_landed(struct flow_verifier *v, uint64_t round, const struct f
 		}
 		if (at_end)
 			break;
-		want = v->files[i++].seq + 1;
+		want = e->files[i++].seq + 1;
 		if (want == 0)
 			break;
 	}
@@ -156,12 +196,13 @@ static int by_hex(const void *a, const void *b)
 
 static void input_digest(const struct flow_verifier *v, const struct flow_header *h, char hex[65])
 {
-	size_t first = first_file(v, h->from_seq), n = 0;
-	const char **list = xcalloc(v->nfiles ? v->nfiles : 1, sizeof(*list));
+	const struct evidence *e = v->session;
+	const char **list = xcalloc(e->n + 1, sizeof(*list));
 	struct flow_sha sha;
+	size_t n = 0;
 
-	for (size_t i = first; i < v->nfiles && v->files[i].seq <= h->through_seq; i++)
-		list[n++] = v->digests[i].hex;
+	for (size_t i = first_file(e, h->from_seq); i < e->n && e->files[i].seq <= h->through_seq; i++)
+		list[n++] = v->landed[e->first + i].hex;
 	if (n)
 		qsort(list, n, sizeof(*list), by_hex);
 	flow_sha_begin(&sha);
@@ -174,7 +215,7 @@ static void input_digest(const struct flow_verifier *v, const struct flow_header
 	free(list);
 }
 
-/* ---- a round ---- */
+/* ---- judging ---- */
 
 static void check_round(struct flow_verifier *v, uint64_t number, const struct flow_header *h)
 {
@@ -205,39 +246,38 @@ static void check_round(struct flow_verifier *v, uint64_t number, const struct f
 		found(v, 6, "input-digest", number, 0, "the landed files have the input digest %s", hex);
 }
 
-/* Reads the next round; what it says is checked when its landed files have been looked at. */
-static void read_round(struct flow_verifier *v, const struct flow_round *r)
+static void tell_landed(struct flow_verifier *v, struct evidence *e)
 {
-	struct flow_fault fault;
-	struct err err = { 0 };
-	char *path = flow_round_path(v->c, r);
-	int rc = flow_round_read(path, &v->arena, &v->read, NULL, NULL, &fault, &err);
+	for (size_t i = e->first; i < e->first + e->n && !e->is_told; i++) {
+		const struct landed_read *l = &v->landed[i];
 
-	free(path);
-	v->done += r->size;
-	v->is_read = rc == 0 && !fault.code;
-	if (v->is_read) {
-		use_session(v, v->read.session_s);
-		return;
+		if (!l->is_readable)
+			found(v, 0, "sd-unreadable", 0, l->file->seq, "%s", l->err.text);
+		else if (l->fault.code)
+			found(v, 0, l->fault.code, 0, l->file->seq, "%s", l->fault.text);
 	}
-	v->at++;
-	if (rc < 0)
-		found(v, 3, "unreadable", r->number, 0, "%s", err.text);
-	else
-		found(v, 3, fault.code, r->number, 0, "line %" PRIu64 ", offset %" PRIu64 ": %s", fault.line,
-			fault.off, fault.text);
+	e->is_told = true;
 }
 
-static void finish_round(struct flow_verifier *v, const struct flow_round *r)
+static void judge_round(struct flow_verifier *v, uint64_t number, const struct round_read *r)
 {
-	check_round(v, r->number, &v->read);
-	v->round = v->read.round;
-	v->through = v->read.through_seq;
-	v->input = v->read.input_digest;
-	memcpy(v->digest, v->read.digest, sizeof(v->digest));
-	v->is_read = false;
-	v->at++;
+	if (r->err.code) {
+		found(v, 3, "unreadable", number, 0, "%s", r->err.text);
+	} else if (!r->is_read) {
+		found(v, 3, r->fault.code, number, 0, "line %" PRIu64 ", offset %" PRIu64 ": %s", r->fault.line,
+			r->fault.off, r->fault.text);
+	} else {
+		v->session = &v->evidence[flow_names_find(&v->sessions, r->h.session_s)];
+		tell_landed(v, v->session);
+		check_round(v, number, &r->h);
+		v->round = r->h.round;
+		v->through = r->h.through_seq;
+		v->input = r->h.input_digest;
+		v->digest = r->h.digest;
+	}
 }
+
+/* ---- one behind the other, or side by side ---- */
 
 struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *fn, void *arg)
 {
@@ -246,34 +286,63 @@ struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *f
 	v->c = c;
 	v->fn = fn;
 	v->arg = arg;
-	v->input = "";
+	v->digest = v->input = "";
+	v->rounds = xcalloc(c->nrounds + 1, sizeof(*v->rounds));
 	for (size_t i = 0; i < c->nrounds; i++)
 		v->all += c->rounds[i].size;
+	flow_names_init(&v->sessions);
+	flow_scratch_init(&v->scratch);
 	return v;
+}
+
+static size_t njobs(const struct flow_verifier *v)
+{
+	return v->stage == STAGE_ROUNDS ? v->c->nrounds : v->stage == STAGE_LANDED ? v->nlanded : 0;
+}
+
+/* Jobs of a stage share nothing but the scratch that is given. */
+static void do_job(struct flow_verifier *v, size_t i, struct flow_scratch *w)
+{
+	if (v->stage == STAGE_ROUNDS)
+		read_round(v, i, w);
+	else
+		read_landed(v, i);
+}
+
+void flow_verify_judge(struct flow_verifier *v)
+{
+	for (size_t i = 0; i < v->c->nrounds; i++)
+		judge_round(v, v->c->rounds[i].number, &v->rounds[i]);
+}
+
+/* All jobs of the stage are done. */
+static void next_stage(struct flow_verifier *v)
+{
+	v->job = 0;
+	if (v->stage++ == STAGE_ROUNDS)
+		list_sessions(v);
 }
 
 int flow_verify_step(struct flow_verifier *v, unsigned budget_us)
 {
 	uint64_t deadline = clock_mono_us() + budget_us;
 
-	while (v->at < v->c->nrounds) {
-		const struct flow_round *r = &v->c->rounds[v->at];
-
-		if (!v->is_read)
-			read_round(v, r);
-		else if (v->looked_at < v->nfiles)
-			look_at_file(v, v->looked_at++);
+	while (v->stage != STAGE_DONE) {
+		if (v->job < njobs(v))
+			do_job(v, v->job++, &v->scratch);
 		else
-			finish_round(v, r);
+			next_stage(v);
+		if (v->stage == STAGE_DONE)
+			flow_verify_judge(v);
 		if (clock_mono_us() >= deadline)
 			break;
 	}
-	return v->at < v->c->nrounds;
+	return v->stage != STAGE_DONE;
 }
 
 void flow_verify_progress(const struct flow_verifier *v, uint64_t *done, uint64_t *all)
 {
-	*done = v->done;
+	*done = __atomic_load_n(&v->done, __ATOMIC_RELAXED);
 	*all = v->all;
 }
 
@@ -283,17 +352,88 @@ void flow_verify_free(struct flow_verifier **vp)
 
 	if (!v)
 		return;
-	drop_files(v);
-	arena_free(&v->arena);
+	for (size_t i = 0; i < v->c->nrounds; i++)
+		arena_free(&v->rounds[i].arena);
+	for (size_t i = 0; i < v->sessions.n && v->evidence; i++)
+		flow_landed_list_free(v->evidence[i].files, v->evidence[i].n);
+	flow_names_release(&v->sessions);
+	flow_scratch_release(&v->scratch);
+	free(v->rounds);
+	free(v->evidence);
+	free(v->landed);
 	free(v);
 	*vp = NULL;
+}
+
+/* The jobs of one stage of many conversations, one behind the other. */
+struct crowd {
+	struct flow_verifier **v;
+	size_t n;
+	size_t *first;           /* job of each verifier; one more behind the last */
+	struct flow_scratch scratch[POOL_MAX];
+	void (*tick)(void *arg);
+	void *arg;
+};
+
+static void crowd_job(void *arg, unsigned thread, size_t i)
+{
+	struct crowd *crowd = arg;
+	size_t low = 0, high = crowd->n - 1;
+
+	while (low < high) {
+		size_t mid = low + (high - low + 1) / 2;
+
+		if (crowd->first[mid] <= i)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	do_job(crowd->v[low], i - crowd->first[low], &crowd->scratch[thread]);
+}
+
+static void crowd_tick(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	if (crowd->tick)
+		crowd->tick(crowd->arg);
+}
+
+static void crowd_stage(struct crowd *crowd)
+{
+	struct pool_work work = { .arg = crowd, .job = crowd_job, .tick = crowd_tick };
+
+	for (size_t i = 0; i < crowd->n; i++)
+		crowd->first[i + 1] = crowd->first[i] + njobs(crowd->v[i]);
+	pool_run(&work, pool_threads(), crowd->first[crowd->n]);
+	for (size_t i = 0; i < crowd->n; i++)
+		next_stage(crowd->v[i]);
+}
+
+void flow_verify_read(struct flow_verifier **v, size_t n, void (*tick)(void *arg), void *arg)
+{
+	struct crowd *crowd = xcalloc(1, sizeof(*crowd));
+
+	crowd->v = v;
+	crowd->n = n;
+	crowd->first = xcalloc(n + 1, sizeof(*crowd->first));
+	crowd->tick = tick;
+	crowd->arg = arg;
+	for (int i = 0; i < POOL_MAX; i++)
+		flow_scratch_init(&crowd->scratch[i]);
+	for (int stage = STAGE_ROUNDS; n && stage < STAGE_DONE; stage++)
+		crowd_stage(crowd);
+	for (int i = 0; i < POOL_MAX; i++)
+		flow_scratch_release(&crowd->scratch[i]);
+	free(crowd->first);
+	free(crowd);
 }
 
 void flow_verify(struct flow_conversation *c, flow_found *fn, void *arg)
 {
 	struct flow_verifier *v = flow_verify_new(c, fn, arg);
 
-	while (flow_verify_step(v, UINT_MAX) == 1)
-		;
+	flow_verify_read(&v, 1, NULL, NULL);
+	flow_verify_judge(v);
 	flow_verify_free(&v);
 }

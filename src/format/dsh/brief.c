@@ -1,0 +1,70 @@
+/*
+ * brief.c - what a list can tell of a session from its first line alone: when
+ * it was made, which session it came from, and whether the line is a header.
+ */
+#include "config.h"
+
+#include "format/dsh/internal.h"
+
+#include <string.h>
+
+enum { HEAD = 4096, HEAD_MAX = 1 << 20 };
+
+static int raw_head(const char *path, struct buf *text, struct err *err)
+{
+	struct log_reader *r;
+	struct log_line line;
+	size_t got = 0;
+	int rc = log_reader_open(&r, path, err);
+
+	if (rc < 0)
+		return rc;
+	buf_reserve(text, HEAD);
+	rc = log_pread(r, 0, text->p, HEAD, &got, err);
+	if (rc == 0)
+		text->n = got;
+	if (rc == 0 && got == HEAD && !memchr(text->p, '\n', got)) { /* a long line */
+		rc = log_next_line(r, &line, err);
+		buf_clear(text);
+		if (rc == 1 && line.ended)
+			buf_add(text, line.p, line.n + 1);
+		rc = rc < 0 ? rc : 0;
+	}
+	log_reader_close(&r);
+	return rc;
+}
+
+static void tell(const struct dsh_header *h, struct session_brief *out)
+{
+	struct str text = { h->text.p, h->text.n }, parent = json_get(text, "parentSession");
+	int64_t created;
+
+	if (num_safe(json_get(text, "createdAt"), &created))
+		out->first_time = created;
+	if (json_type_of(parent) == JSON_STRING)
+		json_string(parent, &out->parent, SIZE_MAX);
+}
+
+int dsh_brief(const char *path, struct session_brief *out, struct err *err)
+{
+	size_t n = strlen(path);
+	bool is_zstd = n > 5 && strcmp(path + n - 5, ".zstd") == 0;
+	struct dsh_header h = { 0 };
+	struct buf text = { 0 };
+	const char *nl;
+	int rc = is_zstd ? log_frames_head(path, HEAD_MAX, &text, err) : raw_head(path, &text, err);
+
+	nl = rc == 0 && text.n ? memchr(text.p, '\n', text.n) : NULL;
+	if (rc < 0 && rc != ERR_TORN && rc != ERR_CORRUPT)
+		goto out;
+	rc = 0;
+	if (nl)
+		header_parse(&h, text.p, (size_t)(nl - text.p));
+	out->nproblems = !nl || h.why || dsh_check_place(NULL, path, &h);
+	if (nl)
+		tell(&h, out);
+out:
+	header_release(&h);
+	buf_release(&text);
+	return rc;
+}

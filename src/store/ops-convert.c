@@ -1,0 +1,224 @@
+/*
+ * ops-convert.c - a dsh log in the other encoding. The stored lines are copied
+ * as they stand into a new file beside the old one, which is read back and
+ * compared line by line; only then the old file gets another name, which no
+ * reader takes for a session. Nothing is deleted.
+ *
+ * A crash in between leaves both files. The next conversion finds the new one,
+ * compares it, and goes on from there.
+ */
+#include "config.h"
+#include "store/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/xalloc.h"
+#include "format/dsh/dsh.h"
+#include "log/frames.h"
+#include "store/ops-dsh.h"
+
+enum {
+	FRAME_TEXT = 256 << 10, /* text of one frame, about: one is decoded to show one event */
+	OLD_NAMES = 1000
+};
+
+struct convert {
+	bool to_zstd;
+	char *path; /* of the new file */
+	char *old;  /* the name that the old file gets */
+	uint64_t nlines;
+};
+
+/* Lines on their way into the new file. */
+struct sink {
+	struct log_pub *pub;
+	struct buf text, frame;
+	bool to_zstd, has_header;
+	int rc;
+	struct err err;
+};
+
+static void flush(struct sink *k)
+{
+	const struct buf *bytes = &k->text;
+
+	if (k->text.n == 0 || k->rc < 0)
+		return;
+	if (k->to_zstd) {
+		buf_clear(&k->frame);
+		k->rc = log_frame_encode(&k->frame, k->text.p, k->text.n, &k->err);
+		bytes = &k->frame;
+	}
+	if (k->rc == 0)
+		k->rc = log_pub_write(k->pub, bytes->p, bytes->n, &k->err);
+	buf_clear(&k->text);
+}
+
+/* Whole lines; the first of all is the header, which has a frame of its own. */
+static bool take_lines(struct str lines, void *arg)
+{
+	struct sink *k = arg;
+
+	if (!k->has_header && lines.n) {
+		const char *nl = memchr(lines.p, '\n', lines.n);
+		size_t n = nl ? (size_t)(nl - lines.p) + 1 : lines.n;
+
+		buf_add(&k->text, lines.p, n);
+		flush(k);
+		lines.p += n;
+		lines.n -= n;
+		k->has_header = true;
+	}
+	buf_addstr(&k->text, lines);
+	if (k->text.n >= FRAME_TEXT)
+		flush(k);
+	return k->rc == 0;
+}
+
+static int write_new(struct work *w, const struct convert *c, struct err *err)
+{
+	struct sink k = { .to_zstd = c->to_zstd };
+	int rc = log_pub_begin(&k.pub, c->path, err);
+
+	if (rc == 0)
+		rc = w->s->ops->events(w->s, EVENTS_STORED, 0, take_lines, &k, err);
+	if (rc == 0) {
+		flush(&k);
+		rc = k.rc < 0 ? err_hand_over(err, &k.err) : log_pub_commit(&k.pub, err);
+	}
+	log_pub_abort(&k.pub);
+	buf_release(&k.text);
+	buf_release(&k.frame);
+	return rc;
+}
+
+/* Loads the new file as any reader would: the same events, and nothing wrong with them. */
+static int check_events(struct work *w, const struct convert *c, struct err *err)
+{
+	struct session *s = NULL;
+	int rc = format_dsh.open(c->path, &s, err);
+
+	while (rc == 0 && (rc = format_dsh.step(s, 1000000, err)) == 1)
+		rc = 0;
+	if (rc == 0 && (dsh_copy_refusal(s) || dsh_count(s) != dsh_count(w->s)))
+		rc = err_set(err, ERR_CORRUPT, "%s does not read back as it was written", c->path);
+	session_free(&s);
+	return rc;
+}
+
+static int compare(struct work *w, struct convert *c, struct err *err)
+{
+	int rc = dsh_compare(w->path, c->path, &c->nlines, err);
+
+	return rc < 0 ? rc : check_events(w, c, err);
+}
+
+/* A new file that is not what it must be goes away again. */
+static int drop_new(const struct convert *c, struct err *cause)
+{
+	struct err e = { 0 }, said = *cause;
+
+	if (log_unlink(c->path, &e) == 0)
+		return cause->code;
+	err_clear(cause);
+	err_set(cause, said.code, "%.150s; %.120s is left behind", said.text, c->path);
+	cause->sys = said.sys;
+	return cause->code;
+}
+
+static int make(struct work *w, struct convert *c, struct err *err)
+{
+	struct dsh_lock lock = { 0 };
+	struct err e = { 0 };
+	struct log_id id;
+	bool is_new;
+	int rc = dsh_lock(w, false, &lock, &e);
+
+	if (rc == 0)
+		rc = log_stat(c->path, &id, &e);
+	is_new = rc == 0 && !id.exists;
+	if (is_new)
+		rc = write_new(w, c, &e);
+	if (rc == 0)
+		rc = compare(w, c, &e);
+	if (rc == 0)
+		rc = log_expect(lock.log, w->fmt->file(w->s), &e);
+	if (rc < 0 && is_new && log_stat(c->path, &id, NULL) == 0 && id.exists)
+		rc = drop_new(c, &e);
+	/* the new file is on the disk and good: only now the old one steps back */
+	if (rc == 0)
+		rc = log_move(w->path, c->old, &e);
+	dsh_unlock(&lock);
+	return rc < 0 ? err_hand_over(err, &e) : 0;
+}
+
+/* "session.jsonl.converted", or with a number behind it. */
+static int choose_names(struct work *w, struct convert *c, struct err *err)
+{
+	size_t n = strlen(w->path);
+	struct log_id id;
+
+	c->path = c->to_zstd ? xasprintf("%s.zstd", w->path) : xstrndup(w->path, n - 5);
+	for (int i = 1; i < OLD_NAMES; i++) {
+		c->old = i == 1 ? xasprintf("%s.converted", w->path)
+				: xasprintf("%s.converted.%d", w->path, i);
+		if (log_stat(c->old, &id, err) < 0)
+			return ERR_IO;
+		if (!id.exists)
+			return 0;
+		free(c->old);
+		c->old = NULL;
+	}
+	return err_set(err, ERR_EXISTS, "every name for the old file of %s is taken", w->path);
+}
+
+static void say(const struct convert *c, bool dry, struct done *d)
+{
+	if (dry)
+		done_say(d, "would write %s, and then name the old file %s", c->path,
+			path_base(c->old));
+	else
+		done_say(d,
+			"%s holds the same %" PRIu64 " lines, read back and compared; the old file "
+			"is %s",
+			c->path, c->nlines, path_base(c->old));
+}
+
+static int convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct err *err)
+{
+	struct convert c = { .to_zstd = to_zstd };
+	const char *why = dsh_copy_refusal(w->s);
+	int rc;
+
+	if (dsh_is_zstd(w->s) == to_zstd) {
+		done_say(d, "%s is %s already", w->path, to_zstd ? "compressed" : "uncompressed");
+		return 0;
+	}
+	if (why)
+		return err_set(err, ERR_UNSUPPORTED, "%s can not be converted: %s", w->path, why);
+	rc = choose_names(w, &c, err);
+	if (rc == 0 && !dry)
+		rc = make(w, &c, err);
+	if (rc == 0) {
+		done_set(d->path, sizeof(d->path), str_of(c.path));
+		say(&c, dry, d);
+	}
+	free(c.path);
+	free(c.old);
+	return rc;
+}
+
+int work_convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct err *err)
+{
+	int rc;
+
+	done_begin(d);
+	if (w->fmt != &format_dsh)
+		return err_set(err, ERR_UNSUPPORTED, "%s sessions have one encoding only",
+			w->fmt->name);
+	rc = work_sync(w, err);
+	return rc < 0 ? rc : convert(w, to_zstd, dry, d, err);
+}
