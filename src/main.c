@@ -6,6 +6,7 @@
 
 #include <getopt.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "base/xalloc.h"
 #include "cmd/bench.h"
 #include "cmd/cmd.h"
+#include "store/conversation.h"
 #include "store/store.h"
 #include "ui/dump.h"
 #include "ui/settings.h"
@@ -108,12 +110,12 @@ static bool is_behind_dashes(int argc, char **argv)
 		argv[optind - 1][1] == '-' && !argv[optind - 1][2];
 }
 
-/* A regular file is one session: the browser opens it at once. */
+/* A regular file, or the folder of a conversation, is one session: the browser opens it at once. */
 static bool is_session_file(const char *path)
 {
 	struct stat st;
 
-	return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	return path && stat(path, &st) == 0 && (S_ISREG(st.st_mode) || store_is_conversation_folder(path));
 }
 
 static int add_roots(struct store *st, const struct cmd_globals *g, const char *path, struct err *err)
@@ -186,6 +188,8 @@ int main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_ALL, "");
+	/* A write over the limit for file sizes shall fail like any other, and be taken back. */
+	signal(SIGXFSZ, SIG_IGN);
 	a.roots = xcalloc((size_t)argc + 1, sizeof(*a.roots));
 	a.g.roots = a.roots;
 	status = parse(argc, argv, &a);

@@ -13,7 +13,8 @@
 #include "ui/view.h"
 
 static const struct view_ops *const kinds[] = {
-	&view_sessions, &view_session, &view_branches, &view_problems, &view_reflog, &view_help,
+	&view_sessions, &view_session, &view_branches, &view_problems, &view_reflog,
+	&view_conversation, &view_rounds, &view_relations, &view_unresolved, &view_cards, &view_help,
 };
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
 
@@ -63,6 +64,7 @@ static const struct {
 	unsigned when;
 	const char *said;
 } reasons[] = {
+	{ WHEN_LOADED, "it is still being read" },
 	{ WHEN_ROW, "there is nothing under the cursor" },
 	{ WHEN_CHILDREN, "nothing to fold here" },
 	{ WHEN_PANE, "this screen has one pane" },

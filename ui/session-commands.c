@@ -242,6 +242,12 @@ static enum effect run_reflog(struct view *v, const char *arg)
 	return FX_REDRAW;
 }
 
+static enum effect run_cards(struct view *v, const char *arg)
+{
+	view_push(v->ui, &view_cards, v);
+	return FX_REDRAW;
+}
+
 static enum effect run_copy(struct view *v, const char *arg)
 {
 	struct session_view *sv = session_of(v);
@@ -323,6 +329,9 @@ static const struct command table[] = {
 	  .help = "What is wrong with the file, and where", .run = run_problems },
 	{ .name = "reflog", .keys = "g h", .group = "Screens",
 	  .help = "Checkouts, labels and appends made with bough", .run = run_reflog },
+	{ .name = "cards", .keys = "g c", .group = "Screens",
+	  .help = "Where the history was rewritten: compactions, parents that changed",
+	  .run = run_cards },
 	{ .name = "copy", .keys = "y", .group = "Screens", .when = WHEN_ROW,
 	  .help = "Copy the entry's id; in the pane its text", .run = run_copy },
 };

@@ -49,7 +49,7 @@ static enum effect run_open(struct view *v, const char *arg)
 		ui_error(v->ui, "%s can not be read: %s", row->id, row->reason ? row->reason : "?");
 		return FX_REDRAW;
 	}
-	view_push(v->ui, &view_session, row->path);
+	view_push(v->ui, view_for_session(row->path), row->path);
 	return FX_REDRAW;
 }
 

@@ -197,7 +197,7 @@ static int set_up(struct ui *ui, struct err *err)
 
 static bool open_first(struct ui *ui, struct err *err)
 {
-	struct view *v = ui->opt->session ? view_push(ui, &view_session, ui->opt->session) :
+	struct view *v = ui->opt->session ? view_push(ui, view_for_session(ui->opt->session), ui->opt->session) :
 		view_push(ui, &view_sessions, NULL);
 
 	if (!v)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "store/conversation.h"
 #include "ui/draw.h"
 #include "ui/internal.h"
 #include "ui/status.h"
@@ -36,6 +37,11 @@ struct view *view_push(struct ui *ui, const struct view_ops *ops, const void *ar
 	view_relayout(v);
 	ui_watch_again(ui);
 	return v;
+}
+
+const struct view_ops *view_for_session(const char *path)
+{
+	return store_is_conversation(path) ? &view_conversation : &view_session;
 }
 
 void view_pop(struct ui *ui)
@@ -187,7 +193,7 @@ void view_rects(const struct view *v, int cols, int rows, struct view_rects *r)
 	int y = 0, h = rows;
 
 	memset(r, 0, sizeof(*r));
-	r->header = r->status = -1;
+	r->header = r->heading = r->foot = r->status = -1;
 	if (rows >= 3) {
 		r->header = 0;
 		y = 1;
@@ -195,6 +201,14 @@ void view_rects(const struct view *v, int cols, int rows, struct view_rects *r)
 	}
 	if (rows >= 2 || status_wants_line(v->ui)) {
 		r->status = rows - 1;
+		h--;
+	}
+	if (v->ops->draw_heading && h >= 4) {
+		r->heading = y++;
+		h--;
+	}
+	if (v->ops->draw_foot && h >= 6) {
+		r->foot = y + h - 1;
 		h--;
 	}
 	r->list = (struct rect){ 0, y, cols, h };
@@ -297,6 +311,12 @@ void view_draw(struct view *v, struct draw *d)
 			v->ops->draw_header(v, rb);
 			row_pad(rb, ROLE_TITLE);
 			row_set_under(rb, 0, rb->n, UNDER_TITLE);
+		} else if (y == r.heading) {
+			v->ops->draw_heading(v, rb);
+			row_pad(rb, ROLE_NORMAL);
+		} else if (y == r.foot) {
+			v->ops->draw_foot(v, rb);
+			row_pad(rb, ROLE_NORMAL);
 		} else if (y == r.status) {
 			status_draw(v, rb, y);
 			row_set_under(rb, 0, rb->n, UNDER_STATUS);

@@ -48,6 +48,10 @@ struct view_ops {
 	/* A line into out, from out->n to out->clip; no need to pad. */
 	void (*draw_row)(struct view *v, size_t line, struct rowbuf *out);
 	void (*draw_header)(struct view *v, struct rowbuf *out);
+	/* A line below the header, for columns' names and the like; NULL: there is none. */
+	void (*draw_heading)(struct view *v, struct rowbuf *out);
+	/* A line above the status line; NULL: there is none. */
+	void (*draw_foot)(struct view *v, struct rowbuf *out);
 	uint64_t (*line_id)(const struct view *v, size_t line);
 	size_t (*line_of)(const struct view *v, uint64_t id); /* LINE_NONE: gone */
 	/* A sentence for a list without lines. */
@@ -75,7 +79,7 @@ struct rect {
 };
 
 struct view_rects {
-	int header, status; /* rows, -1: not shown */
+	int header, heading, foot, status; /* rows, -1: not shown */
 	struct rect list, pane, border; /* h or w 0: not shown */
 };
 
@@ -96,7 +100,10 @@ struct view {
 };
 
 extern const struct view_ops view_sessions, view_session, view_branches, view_problems,
-	view_reflog, view_help;
+	view_reflog, view_help, view_conversation, view_rounds, view_relations, view_unresolved,
+	view_cards;
+/* The screen for a session: a tree, or a conversation. */
+const struct view_ops *view_for_session(const char *path);
 
 /* Opens a view on top; on failure the error is said and nothing is opened. */
 struct view *view_push(struct ui *ui, const struct view_ops *ops, const void *arg);

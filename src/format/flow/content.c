@@ -58,15 +58,16 @@ static void add_said(struct content *out, struct arena *a, const struct flow_nod
 	}
 }
 
-void flow_node_content(const struct flow_node *n, size_t limit, struct arena *a, struct content *out)
+void flow_node_content(const struct flow_node *n, bool whole, size_t limit, struct arena *a, struct content *out)
 {
 	out->role = arena_strndup(a, n->kind.p, n->kind.n);
 	add_said(out, a, n, limit);
-	if (n->time.n)
+	flow_observed_content(n, limit, a, out);
+	if (whole && n->time.n)
 		add_part(out, a, PART_META, str_of("time"), n->time, limit);
-	if (n->model.n)
+	if (whole && n->model.n)
 		add_part(out, a, PART_META, str_of("model"), n->model, limit);
-	if (n->stream.n)
+	if (whole && n->stream.n)
 		add_part(out, a, PART_META, str_of("stream"), n->stream, limit);
 	add_attrs(out, a, n->attrs, limit);
 }

@@ -86,7 +86,8 @@ static int op_content(struct session *s, uint32_t entry, size_t limit, struct ar
 
 	if (rc < 0)
 		return rc;
-	flow_node_content(&n, limit, a, out);
+	flow_node_observed(src->c, a, &n);
+	flow_node_content(&n, true, limit, a, out);
 	return 0;
 }
 

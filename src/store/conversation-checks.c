@@ -1,0 +1,212 @@
+/*
+ * conversation-checks.c - the rounds of a conversation as rows, reservations
+ * between them, and the six checks, which run by steps beside the keys.
+ */
+#include "config.h"
+
+#include "store/conversation-internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+_Static_assert((int)CONVERSATION_COUNTS == (int)FLOW_COUNTS, "the counts of a header");
+
+/* ---- rows ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct round_place *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	if (x->is_reservation != y->is_reservation)
+		return x->is_reservation ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+void conversation_list_rounds(struct conversation *c)
+{
+	size_t n, nreserved = flow_nreservations(c->f);
+	const struct flow_round *rounds = flow_rounds(c->f, &n);
+
+	c->rows = xcalloc(n + nreserved + 1, sizeof(*c->rows));
+	for (size_t i = 0; i < n; i++)
+		c->rows[c->nrows++] = (struct round_place){ .number = rounds[i].number, .index = i };
+	for (size_t i = 0; i < nreserved; i++) /* "r000003-..." */
+		c->rows[c->nrows++] = (struct round_place){ .is_reservation = true, .index = i,
+			.number = strtoull(flow_reservation(c->f, i) + 1, NULL, 10) };
+	qsort(c->rows, c->nrows, sizeof(*c->rows), by_number);
+}
+
+size_t conversation_nrounds(const struct conversation *c)
+{
+	return c->nrows;
+}
+
+static uint32_t sum(const uint32_t v[FLOW_MAPS])
+{
+	return v[FLOW_NODES] + v[FLOW_RELATIONS] + v[FLOW_UNRESOLVED];
+}
+
+static uint32_t capped(uint64_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static void fill_folded(const struct flow_round *r, size_t index, struct conversation_round_row *out)
+{
+	const struct flow_header *h = &r->h;
+
+	out->state = ROUND_FOLDED;
+	out->folded = (uint32_t)index + 1;
+	out->from_seq = h->from_seq;
+	out->through_seq = h->through_seq;
+	out->digest = h->digest;
+	out->previous = h->previous;
+	out->input_digest = h->input_digest;
+	out->from_time = h->from_time;
+	out->through_time = h->through_time;
+	out->nodes = capped(h->entities[FLOW_NODES]);
+	out->relations = capped(h->entities[FLOW_RELATIONS]);
+	out->unresolved = capped(h->entities[FLOW_UNRESOLVED]);
+	out->added = sum(r->added);
+	out->revised = sum(r->revised);
+	out->resolved = r->resolved;
+	out->withdrawn = sum(r->withdrawn);
+	memcpy(out->count, h->count, sizeof(out->count));
+	memcpy(out->has_count, h->has_count, sizeof(out->has_count));
+}
+
+void conversation_round_row(const struct conversation *c, size_t i, struct conversation_round_row *out)
+{
+	const struct round_place *at = &c->rows[i];
+	const struct flow_round *r;
+	size_t n;
+
+	*out = (struct conversation_round_row){ .number = at->number, .state = ROUND_RESERVED };
+	if (at->is_reservation) {
+		out->name = flow_reservation(c->f, at->index);
+		return;
+	}
+	r = &flow_rounds(c->f, &n)[at->index];
+	out->name = r->name;
+	out->size = r->size;
+	if (r->state == FLOW_FOLDED) {
+		fill_folded(r, at->index, out);
+		return;
+	}
+	out->state = r->state == FLOW_BAD ? ROUND_BAD : ROUND_LEFT;
+	out->code = r->fault.code;
+	out->said = r->fault.text;
+	out->line = r->fault.line;
+	out->offset = r->fault.off;
+}
+
+const char *conversation_count_name(int count)
+{
+	return flow_count_names[count];
+}
+
+const char *conversation_stopped(const struct conversation *c, const char **said, uint64_t *round)
+{
+	const struct flow_fault *fault = flow_problem(c->f, round);
+
+	*said = fault ? fault->text : "";
+	return fault ? fault->code : NULL;
+}
+
+/* ---- checks ---- */
+
+enum { STATE_GOOD, STATE_INCOMPLETE, STATE_DAMAGED, STATE_MISMATCH };
+
+static int state_of(const char *code)
+{
+	if (strstr(code, "digest") || strstr(code, "mismatch"))
+		return STATE_MISMATCH;
+	if (strstr(code, "missing") || strcmp(code, "seq-gap") == 0 || strcmp(code, "sd-no-end") == 0)
+		return STATE_INCOMPLETE;
+	return STATE_DAMAGED;
+}
+
+static void mark_rounds(struct conversation *c, uint64_t number, int check)
+{
+	size_t low = 0, high = c->nrows;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->rows[mid].number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < c->nrows && c->rows[low].number == number; low++)
+		c->rows[low].failed |= 1u << check;
+}
+
+static void take_finding(void *arg, const struct flow_finding *f)
+{
+	struct conversation *c = arg;
+
+	c->findings = xgrow(c->findings, &c->findings_cap, c->nfindings + 1, sizeof(*c->findings));
+	c->findings[c->nfindings++] = (struct conversation_finding){ f->check, f->code,
+		arena_strdup(&c->finding_arena, f->message), f->round, f->seq };
+	if (f->check > 0)
+		mark_rounds(c, f->round, f->check);
+	if (state_of(f->code) > c->worst)
+		c->worst = state_of(f->code);
+}
+
+int conversation_verify_step(struct conversation *c, unsigned budget_us)
+{
+	if (c->is_verified)
+		return 0;
+	if (!c->verifier)
+		c->verifier = flow_verify_new(c->f, take_finding, c);
+	c->is_verified = flow_verify_step(c->verifier, budget_us) == 0;
+	return !c->is_verified;
+}
+
+void conversation_verify_progress(const struct conversation *c, uint64_t *done, uint64_t *all)
+{
+	*done = *all = 0;
+	if (c->verifier)
+		flow_verify_progress(c->verifier, done, all);
+}
+
+const struct conversation_finding *conversation_findings(const struct conversation *c, size_t *n)
+{
+	*n = c->nfindings;
+	return c->findings;
+}
+
+/* A round that does not read is held against nothing; check 6 is made only when 1 to 5 hold. */
+char conversation_check(const struct conversation *c, size_t row, int check)
+{
+	const struct round_place *r = &c->rows[row];
+
+	if (r->is_reservation)
+		return ' ';
+	if (r->failed & 1u << check)
+		return 'x';
+	if (!c->is_verified)
+		return '.';
+	return r->failed & 1u << 3 || (r->failed && check == 6) ? '-' : 'v';
+}
+
+const char *conversation_state(const struct conversation *c)
+{
+	static const char *const words[] = { "verified", "incomplete", "damaged", "mismatch" };
+
+	return c->worst == STATE_GOOD && !c->is_verified ? "checking" : words[c->worst];
+}
+
+void conversation_checks_release(struct conversation *c)
+{
+	flow_verify_free(&c->verifier);
+	arena_free(&c->finding_arena);
+	free(c->findings);
+	free(c->rows);
+}

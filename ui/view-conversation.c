@@ -1,0 +1,486 @@
+/*
+ * view-conversation.c - the screen of a conversation: reading it by steps,
+ * then its checks, which lines are shown, the header and the slider of rounds.
+ * Rows are conversation-rows.c, the pane is conversation-page.c, the commands
+ * are conversation-commands.c.
+ */
+#include "config.h"
+
+#include "ui/view-conversation.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/xalloc.h"
+#include "ui/internal.h"
+#include "ui/view.h"
+
+struct conversation_view *conversation_of(const struct view *v)
+{
+	return v->priv;
+}
+
+struct conversation *conversation_model(const struct view *v)
+{
+	while (v && v->ops != &view_conversation)
+		v = v->below;
+	return v ? conversation_of(v)->c : NULL;
+}
+
+static int conversation_open(struct view *v, const void *arg, struct err *err)
+{
+	struct conversation_view *cv = conversation_of(v);
+	int rc = work_open(&cv->sv.w, arg, err);
+
+	if (rc < 0)
+		return rc;
+	layout_init(&cv->sv.lay);
+	v->busy = true;
+	return 0;
+}
+
+static void conversation_close(struct view *v)
+{
+	struct conversation_view *cv = conversation_of(v);
+
+	conversation_free(&cv->c);
+	layout_release(&cv->sv.lay);
+	buf_release(&cv->sv.want);
+	buf_release(&cv->sv.title);
+	buf_release(&cv->sv.id);
+	arena_free(&cv->scratch);
+	free(cv->shown);
+	free(cv->folded);
+	work_close(&cv->sv.w);
+}
+
+/* ---- which lines ---- */
+
+bool conversation_is_folded(const struct conversation_view *cv, uint32_t line)
+{
+	uint32_t n, id = conversation_lines(cv->c, &n)[line].id;
+
+	return id < cv->nfolded && cv->folded[id];
+}
+
+void conversation_set_fold(struct conversation_view *cv, uint32_t id, bool fold)
+{
+	if (id >= cv->nfolded) {
+		size_t n = (size_t)id + 1 + id / 2;
+
+		cv->folded = xrealloc(cv->folded, n, 1);
+		memset(cv->folded + cv->nfolded, 0, n - cv->nfolded);
+		cv->nfolded = n;
+	}
+	cv->folded[id] = fold;
+}
+
+static bool passes(const struct conversation_view *cv, const struct conversation_line *l)
+{
+	struct str kind = conversation_word(cv->c, l->kind);
+
+	switch (cv->show) {
+	case NODES_TALK:
+		return str_starts(kind, "message.") || str_eqs(kind, "talk") || str_eqs(kind, "agent.output") ||
+			str_eqs(kind, "epoch.summary");
+	case NODES_PROMPTS:
+		return str_eqs(kind, "message.external");
+	case NODES_TOOLS:
+		return str_eqs(kind, "tool") || str_eqs(kind, "agent.call");
+	case NODES_CHANGED:
+		return l->mark != ' ';
+	default:
+		return true;
+	}
+}
+
+static void conversation_layout(struct view *v)
+{
+	struct conversation_view *cv = conversation_of(v);
+	const struct conversation_line *lines;
+	uint32_t n = 0;
+
+	cv->nshown = 0;
+	if (!cv->c)
+		return;
+	lines = conversation_lines(cv->c, &n);
+	cv->shown = xrealloc(cv->shown, (size_t)n + 1, sizeof(*cv->shown));
+	for (uint32_t i = 0; i < n;) {
+		if (passes(cv, &lines[i]))
+			cv->shown[cv->nshown++] = i;
+		i = conversation_is_folded(cv, i) ? lines[i].end : i + 1;
+	}
+	cv->sv.generation++;
+}
+
+/* The last line of the screen at or above a line of the outline. */
+uint32_t conversation_nearest(const struct conversation_view *cv, uint32_t line)
+{
+	uint32_t low = 0, high = cv->nshown;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (cv->shown[mid] <= line)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? low - 1 : 0;
+}
+
+static size_t conversation_count(const struct view *v)
+{
+	return conversation_of(v)->nshown;
+}
+
+uint32_t conversation_cursor(const struct view *v)
+{
+	const struct conversation_view *cv = conversation_of(v);
+
+	return cv->c && v->cursor < cv->nshown ? cv->shown[v->cursor] : CONVERSATION_NONE;
+}
+
+static uint64_t conversation_line_id(const struct view *v, size_t line)
+{
+	const struct conversation_view *cv = conversation_of(v);
+	uint32_t n;
+
+	return conversation_lines(cv->c, &n)[cv->shown[line]].id;
+}
+
+static size_t conversation_id_line(const struct view *v, uint64_t id)
+{
+	const struct conversation_view *cv = conversation_of(v);
+	uint32_t line = cv->c ? conversation_line_of(cv->c, (uint32_t)id) : CONVERSATION_NONE;
+
+	return line == CONVERSATION_NONE || !cv->nshown ? LINE_NONE : conversation_nearest(cv, line);
+}
+
+/* The newest talk of the first stream: what a person comes back for. */
+static size_t conversation_home(const struct view *v)
+{
+	const struct conversation_view *cv = conversation_of(v);
+	const struct conversation_line *lines;
+	uint32_t n, found = 0, end = 0;
+
+	if (!cv->c)
+		return 0;
+	lines = conversation_lines(cv->c, &n);
+	for (uint32_t i = 0; i < n && (!end || i < end); i++) {
+		struct str kind = conversation_word(cv->c, lines[i].kind);
+
+		if (!end && str_eqs(kind, "stream"))
+			end = lines[i].end;
+		if (str_eqs(kind, "talk"))
+			found = i;
+	}
+	return conversation_nearest(cv, found);
+}
+
+void conversation_goto(struct view *v, uint32_t id)
+{
+	struct conversation_view *cv = conversation_of(v);
+	const struct conversation_line *lines;
+	uint32_t n, line = conversation_line_of(cv->c, id);
+
+	if (line == CONVERSATION_NONE) {
+		struct str word = conversation_word(cv->c, id);
+		ui_say(v->ui, "%.*s is not in the fold of this round", word.n < 200 ? (int)word.n : 200, word.p);
+		return;
+	}
+	lines = conversation_lines(cv->c, &n);
+	for (uint32_t at = lines[line].parent; at != CONVERSATION_NONE; at = lines[at].parent)
+		conversation_set_fold(cv, lines[at].id, false);
+	if (!passes(cv, &lines[line]))
+		cv->show = NODES_ALL;
+	conversation_layout(v);
+	v->moved = true;
+	view_set_cursor(v, conversation_nearest(cv, line));
+	pager_stale(&v->pager);
+}
+
+void conversation_goto_round(struct view *v, uint32_t rounds)
+{
+	struct conversation_view *cv = conversation_of(v);
+	uint32_t folded = conversation_folded(cv->c);
+
+	if (rounds < 1 || rounds > folded) {
+		ui_say(v->ui, rounds < 1 ? "this is the first round" : "this is the newest round");
+		return;
+	}
+	v->moved = true;
+	conversation_show(cv->c, rounds);
+	view_relayout(v);
+	pager_stale(&v->pager);
+}
+
+/* ---- reading ---- */
+
+static void begin_looking(struct view *v)
+{
+	struct conversation_view *cv = conversation_of(v);
+	uint32_t id;
+
+	cv->c = conversation_new(cv->sv.w);
+	if (cv->want_round)
+		conversation_show(cv->c, cv->want_round);
+	view_relayout(v);
+	if (cv->sv.want.n > 0) {
+		id = conversation_find_word(cv->c, (struct str){ cv->sv.want.p, cv->sv.want.n });
+		if (id != CONVERSATION_NONE && conversation_line_of(cv->c, id) != CONVERSATION_NONE)
+			conversation_goto(v, id);
+	}
+	buf_clear(&cv->sv.want);
+	cv->want_round = 0;
+}
+
+static enum effect conversation_step(struct view *v, unsigned budget_us)
+{
+	struct conversation_view *cv = conversation_of(v);
+	struct err err = { 0 };
+	int rc;
+
+	if (cv->c) {
+		v->busy = conversation_verify_step(cv->c, budget_us) == 1;
+		return v->busy ? FX_NONE : FX_REDRAW;
+	}
+	rc = work_step(cv->sv.w, budget_us, &err);
+	if (rc > 0)
+		return FX_NONE;
+	cv->sv.is_loaded = true;
+	if (rc < 0) {
+		v->busy = false;
+		ui_error(v->ui, "%s", err.text);
+		return FX_REDRAW;
+	}
+	begin_looking(v);
+	return FX_REDRAW | FX_PANE;
+}
+
+static const char *conversation_progress(const struct view *v, uint64_t *done, uint64_t *all)
+{
+	struct conversation_view *cv = conversation_of(v);
+
+	if (!cv->c)
+		return "folding";
+	conversation_verify_progress(cv->c, done, all);
+	return "checking";
+}
+
+static const char *conversation_empty(const struct view *v)
+{
+	const struct conversation_view *cv = conversation_of(v);
+	const char *said;
+	uint64_t round;
+
+	if (!cv->sv.is_loaded)
+		return "reading the rounds";
+	if (cv->show != NODES_ALL)
+		return "no nodes of this kind (& goes on)";
+	return cv->c && conversation_stopped(cv->c, &said, &round) ? "no round could be folded (g r shows them)" :
+		"this conversation has no nodes";
+}
+
+/* ---- drawing ---- */
+
+static void conversation_row_of(struct view *v, size_t line, struct rowbuf *out)
+{
+	struct conversation_view *cv = conversation_of(v);
+
+	conversation_draw_row(cv, cv->shown[line], out);
+}
+
+static void header_right(const struct conversation_view *cv, struct rowbuf *out)
+{
+	static const char *const show[NODES_COUNT] = { "", "talk only", "prompts only", "tools only",
+		"changes only" };
+	size_t n = conversation_nrounds(cv->c), folded = conversation_folded(cv->c);
+	const char *said, *state = conversation_state(cv->c);
+	bool is_good = strcmp(state, "verified") == 0, is_busy = strcmp(state, "checking") == 0;
+	uint64_t round;
+
+	for (size_t i = 0; i < conversation_nrounds(cv->c); i++)
+		n -= conversation_check(cv->c, i, 1) == ' ';
+	if (cv->show != NODES_ALL)
+		row_printf(out, ROLE_LABEL, " %s ", show[cv->show]);
+	if (conversation_stopped(cv->c, &said, &round))
+		row_printf(out, ROLE_DAMAGE, " stopped at round %" PRIu64 ", %zu not folded ", round, n - folded);
+	row_printf(out, ROLE_TITLE, " flow ");
+	row_printf(out, is_good || is_busy ? ROLE_TITLE : ROLE_DAMAGE, " %s ", state);
+}
+
+static void conversation_header(struct view *v, struct rowbuf *out)
+{
+	struct conversation_view *cv = conversation_of(v);
+	struct conversation_sums sums;
+	struct rowbuf right = { 0 };
+	struct buf middle = { 0 };
+	struct str title;
+	int clip = out->clip, want;
+	char nodes[32], relations[32];
+
+	row_spaces(out, ROLE_TITLE, 1);
+	if (!cv->c) {
+		row_str(out, ROLE_TITLE, work_session(cv->sv.w)->id);
+		return;
+	}
+	conversation_sums(cv->c, &sums);
+	title = conversation_title(cv->c);
+	row_start(&right, clip * 3 / 5, out->ascii);
+	header_right(cv, &right);
+	count_human(sums.nodes, nodes);
+	count_human(sums.relations, relations);
+	buf_printf(&middle, "   round %u of %u   %s %s  %s %s  %u open", conversation_round(cv->c),
+		conversation_folded(cv->c), nodes, sums.nodes == 1 ? "node" : "nodes", relations,
+		sums.relations == 1 ? "relation" : "relations", sums.open);
+	/* the title gives way first, but not below a third of the line */
+	want = clip - right.n - (int)middle.n - 1;
+	row_clip(out, want > clip / 3 ? want : clip / 3);
+	row_text(out, ROLE_TITLE, title.p, title.n);
+	row_clip(out, clip - right.n);
+	row_printf(out, ROLE_TITLE, "%s", middle.p);
+	row_pad(out, ROLE_TITLE);
+	row_clip(out, clip);
+	row_append(out, &right);
+	row_release(&right);
+	buf_release(&middle);
+}
+
+static void conversation_foot(struct view *v, struct rowbuf *out)
+{
+	if (conversation_of(v)->c)
+		conversation_draw_slider(conversation_of(v), out);
+}
+
+static void conversation_position(const struct view *v, struct buf *out)
+{
+	const struct conversation_view *cv = conversation_of(v);
+
+	if (!cv->c || cv->nshown == 0)
+		return;
+	if (v->pane_focus) {
+		size_t lines = v->pager.page.nlines;
+		buf_printf(out, "line %zu/%zu%s", v->pager.top + 1, lines > 0 ? lines : 1,
+			v->pager.is_built && v->pager.page.more ? "+" : "");
+		return;
+	}
+	buf_printf(out, "%zu/%u", v->cursor + 1, cv->nshown);
+}
+
+static void conversation_pane(struct view *v, struct page *p, size_t limit)
+{
+	uint32_t line = conversation_cursor(v);
+
+	if (line != CONVERSATION_NONE)
+		node_page(conversation_of(v), line, limit, p);
+}
+
+/* Whole first words, names and ids, not only what a row shows. */
+static void conversation_search_text(struct view *v, size_t line, struct buf *out)
+{
+	struct conversation_view *cv = conversation_of(v);
+	struct conversation_row row;
+	uint32_t n, at = cv->shown[line];
+
+	conversation_row(cv->c, at, PAGER_LIMIT, &cv->scratch, &row);
+	buf_addstr(out, conversation_word(cv->c, conversation_lines(cv->c, &n)[at].id));
+	buf_addc(out, '\n');
+	buf_addstr(out, row.name);
+	buf_addc(out, '\n');
+	buf_addstr(out, row.text);
+	arena_reset(&cv->scratch);
+}
+
+static unsigned conversation_can(const struct view *v)
+{
+	const struct conversation_view *cv = conversation_of(v);
+	uint32_t n, line = conversation_cursor(v);
+	unsigned state = WHEN_PANE | (cv->c ? WHEN_LOADED : 0);
+
+	if (line == CONVERSATION_NONE)
+		return state;
+	state |= WHEN_ROW;
+	if (conversation_lines(cv->c, &n)[line].end > line + 1)
+		state |= WHEN_CHILDREN;
+	return state;
+}
+
+static const char *conversation_why(const struct view *v, unsigned when)
+{
+	return when == WHEN_REPAIR ? "conversations are only read" : NULL;
+}
+
+/* ---- following ---- */
+
+static enum effect conversation_changed(struct view *v)
+{
+	struct conversation_view *cv = conversation_of(v);
+	enum work_change change = WORK_SAME;
+	struct err err = { 0 };
+	char said[200] = "";
+	uint32_t n, line = conversation_cursor(v);
+	bool at_head = !cv->c || conversation_round(cv->c) == conversation_folded(cv->c);
+	uint32_t round = at_head ? 0 : conversation_round(cv->c);
+	struct buf id = { 0 };
+
+	if (line != CONVERSATION_NONE)
+		buf_addstr(&id, conversation_word(cv->c, conversation_lines(cv->c, &n)[line].id));
+	if (work_refresh(cv->sv.w, &change, said, &err) < 0) {
+		ui_error(v->ui, "%s", err.text);
+	} else if (change == WORK_REPLACED) {
+		/* ids are other numbers now */
+		conversation_free(&cv->c);
+		cv->nfolded = 0;
+		cv->want_round = round;
+		cv->sv.is_loaded = false;
+		v->busy = true;
+		v->stopped = false;
+		if (v->moved && cv->sv.want.n == 0)
+			buf_addstr(&cv->sv.want, (struct str){ id.n ? id.p : "", id.n });
+	}
+	if (said[0])
+		ui_say(v->ui, "%s", said);
+	buf_release(&id);
+	return change == WORK_SAME ? FX_NONE : FX_RELAYOUT | FX_PANE;
+}
+
+static void conversation_watch(struct view *v)
+{
+	const char *path = work_session(conversation_of(v)->sv.w)->path;
+	char *rounds = path_join(path, "rounds");
+
+	watch_add(v->ui->watch, rounds);
+	free(rounds);
+}
+
+const struct view_ops view_conversation = {
+	.name = "conversation",
+	.pane = PANE_RIGHT,
+	.private_size = sizeof(struct conversation_view),
+	.commands = &conversation_commands,
+	.open = conversation_open,
+	.close = conversation_close,
+	.step = conversation_step,
+	.layout = conversation_layout,
+	.count = conversation_count,
+	.draw_row = conversation_row_of,
+	.draw_header = conversation_header,
+	.draw_foot = conversation_foot,
+	.line_id = conversation_line_id,
+	.line_of = conversation_id_line,
+	.home = conversation_home,
+	.search_text = conversation_search_text,
+	.empty = conversation_empty,
+	.fill_pane = conversation_pane,
+	.state = conversation_can,
+	.why = conversation_why,
+	.changed = conversation_changed,
+	.position = conversation_position,
+	.progress = conversation_progress,
+	.watch = conversation_watch,
+};
