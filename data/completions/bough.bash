@@ -44,7 +44,7 @@ _bough()
 		reflog) options+=' --json' ;;
 		relations) options+=' --json' ;;
 		rename) options+=' --dry-run --json' ;;
-		repair) options+=' --dry-run --json' ;;
+		repair) options+=' --dry-run --json --salvage' ;;
 		rounds) options+=' --json' ;;
 		show) options+=' --json --verify' ;;
 		trash) options+=' --dry-run --json' ;;

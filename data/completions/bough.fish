@@ -60,6 +60,7 @@ complete -c bough -n '__fish_use_subcommand' -a rename -d 'Set the title of a se
 complete -c bough -n '__fish_seen_subcommand_from rename' -l json -d 'print one JSON document, keys sorted, strings exact'
 complete -c bough -n '__fish_seen_subcommand_from rename' -l dry-run -d 'write nothing; print what would be written'
 complete -c bough -n '__fish_use_subcommand' -a repair -d 'Set a torn tail aside, append lost entries again'
+complete -c bough -n '__fish_seen_subcommand_from repair' -l salvage -d 'of a dsh log: set a damaged end aside too'
 complete -c bough -n '__fish_seen_subcommand_from repair' -l json -d 'print one JSON document, keys sorted, strings exact'
 complete -c bough -n '__fish_seen_subcommand_from repair' -l dry-run -d 'write nothing; print what would be written'
 complete -c bough -n '__fish_use_subcommand' -a rounds -d 'List the rounds of a conversation and what each one changed'

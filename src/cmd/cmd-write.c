@@ -180,6 +180,8 @@ int cmd_repair(struct cmd *c)
 	if (status != STATUS_DONE)
 		return status;
 	cmd_guard(true);
+	if (c->opt[OPT_SALVAGE])
+		return finish(c, work_salvage(c->work, c->dry, &d, &c->err), &d);
 	return finish(c, work_repair(c->work, c->dry, &d, &c->err), &d);
 }
 

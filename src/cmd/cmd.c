@@ -52,6 +52,11 @@ static const struct cmd_option fork_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cmd_option repair_options[] = {
+	{ OPT_SALVAGE, 0, "salvage", NULL, "of a dsh log: set a damaged end aside too" },
+	{ .name = NULL },
+};
+
 static const struct cmd_option convert_options[] = {
 	{ OPT_COMPRESSION, 0, "compression", "KIND", "zstd or none" },
 	{ .name = NULL },
@@ -141,8 +146,9 @@ const struct command_def commands[] = {
 		.max_args = 1, .help = "Set a torn tail aside, append lost entries again",
 		.more = "Of a dsh log, what loading it would commit: the torn end is kept in a file of\n"
 			"its own and cut, events that it still held are appended, and an interrupted\n"
-			"turn is closed. --dry-run prints the events.\n",
-		.run = cmd_repair },
+			"turn is closed. --dry-run prints the events. A damaged frame is no torn end\n"
+			"and nothing is cut, unless it is the last and --salvage is given.\n",
+		.options = repair_options, .run = cmd_repair },
 	{ .name = "convert", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
 		.max_args = 1, .help = "Write a dsh log again, compressed or not",
 		.more = "The new file is read back and compared before the old one gets another name.\n"

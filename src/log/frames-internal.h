@@ -48,7 +48,9 @@ int frame_look(
 	struct stored *st, uint64_t off, uint64_t end, struct frame_look *out, struct err *err);
 /*
  * The first offset from `from` on where a whole frame that decodes begins;
- * `end` when there is none. `dctx` and `room` (PIECE_TEXT bytes) are borrowed.
+ * `end` when there is none, or when so many places looked like one that the
+ * search was given up: then 1 is returned. `dctx` and `room` (PIECE_TEXT bytes)
+ * are borrowed.
  */
 int frame_find(struct stored *st, uint64_t from, uint64_t end, ZSTD_DCtx *dctx, char *room,
 	uint64_t *found, struct err *err);

@@ -225,5 +225,5 @@ int frame_find(struct stored *st, uint64_t from, uint64_t end, ZSTD_DCtx *dctx, 
 		from++;
 	}
 	*found = end;
-	return 0;
+	return tries > FIND_TRIES;
 }

@@ -169,9 +169,11 @@ static int pass_over(struct log_frames *f, uint64_t off, const char *reason, str
 {
 	int rc = find_next(f, off, &f->next, err);
 
-	if (rc == 0)
-		note_damage(f, off, f->next - off, reason);
-	return rc;
+	if (rc < 0)
+		return rc;
+	note_damage(f, off, f->next - off, reason);
+	f->end.gave_up = f->end.gave_up || rc > 0;
+	return 0;
 }
 
 static int add_frame(struct log_frames *f, uint64_t off, uint64_t len, uint64_t text_off,
@@ -287,6 +289,12 @@ static int take_torn(struct log_frames *f, struct frame_look *look, uint64_t siz
 
 	if (rc < 0)
 		return rc;
+	if (rc > 0) { /* a good one may be among them: nothing may be cut */
+		note_damage(f, look->off, size - look->off,
+			"too much in it looks like the beginning of a frame");
+		f->end.gave_up = f->at_end = true;
+		return 0;
+	}
 	if (found < size) {
 		note_damage(f, look->off, found - look->off,
 			"its blocks reach over the frames behind it");

@@ -46,6 +46,7 @@ struct log_frames_end {
 		*reason; /* one plain phrase, static text: "bad checksum", "no frame begins here" */
 	uint64_t committed; /* behind the last complete good frame that has no damage before it */
 	uint64_t text;      /* text bytes up to there */
+	bool gave_up;       /* whether a good frame stands behind the damage is not known */
 };
 
 struct log_frames;

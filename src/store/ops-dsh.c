@@ -169,15 +169,20 @@ static int commit(struct log *log, struct work *w, const struct buf *text,
 	return rc;
 }
 
-static int repair(struct work *w, bool dry, struct done *d, struct err *err)
+static int repair(struct work *w, bool is_salvage, bool dry, struct done *d, struct err *err)
 {
-	uint64_t nevents, torn = w->s->is_torn ? w->s->size - w->s->committed : 0;
+	bool has_tail = w->s->is_torn || is_salvage;
+	uint64_t nevents, torn = has_tail ? w->s->size - w->s->committed : 0;
 	struct log_append_info info = { 0 };
 	struct dsh_lock lock = { 0 };
 	struct buf text = { 0 };
 	struct log *look = NULL;
-	int rc = dsh_repair_text(w->s, &text, &nevents, err);
+	int rc = 0;
 
+	if (is_salvage)
+		dsh_salvage_text(w->s, &text, &nevents);
+	else
+		rc = dsh_repair_text(w->s, &text, &nevents, err);
 	if (rc == 0 && !torn && nevents == 0) {
 		done_say(d, "nothing to repair");
 		return 0;
@@ -212,23 +217,42 @@ static int check_may_continue(struct work *w, struct err *err)
 
 	if (work_can(w, WORK_REPAIR, &why))
 		return 0;
-	return err_set(err, ERR_UNSUPPORTED, "%s", why);
+	return err_set(err, ERR_UNSUPPORTED, dsh_is_end_damaged(w->s)
+				? "%s; only its end is, and --salvage sets that aside"
+				: "%s",
+		why);
 }
 
-int dsh_work_repair(struct work *w, bool dry, struct done *d, struct err *err)
+static int repair_or_salvage(
+	struct work *w, bool may_salvage, bool dry, struct done *d, struct err *err)
 {
 	struct err e = { 0 };
 	int rc = work_sync(w, &e);
+	bool is_salvage = rc == 0 && may_salvage && dsh_is_end_damaged(w->s);
 
-	if (rc == 0)
+	if (rc == 0 && !is_salvage)
 		rc = check_may_continue(w, &e);
 	if (rc == 0)
-		rc = repair(w, dry, d, &e);
+		rc = repair(w, is_salvage, dry, d, &e);
 	if (rc < 0)
 		return err_hand_over(err, &e);
 	if (!dry) /* done is done: a look that fails now can be taken again */
 		work_sync(w, NULL);
 	return 0;
+}
+
+int dsh_work_repair(struct work *w, bool dry, struct done *d, struct err *err)
+{
+	return repair_or_salvage(w, false, dry, d, err);
+}
+
+int work_salvage(struct work *w, bool dry, struct done *d, struct err *err)
+{
+	done_begin(d);
+	if (w->fmt != &format_dsh)
+		return err_set(err, ERR_UNSUPPORTED, "%s sessions need no salvage: repair them",
+			w->fmt->name);
+	return repair_or_salvage(w, true, dry, d, err);
 }
 
 /* ---- fork ---- */

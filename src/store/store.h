@@ -172,6 +172,8 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
  * loading it would commit. "nothing to repair" is no error.
  */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
+/* A repair that also sets aside a damaged end of a dsh log, where it is all that is wrong. */
+int work_salvage(struct work *w, bool dry, struct done *d, struct err *err);
 /*
  * A dsh log written again, compressed or not, read back and compared; the old
  * file stays in its folder under a name that is no session's (`said` has it).

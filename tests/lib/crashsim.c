@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/lib/fakesys.h"
 #include "tests/lib/temp.h"
@@ -41,6 +42,9 @@ struct node {
 	struct op op[MAX_OPS];
 	unsigned nops;
 };
+
+/* In place of a node: the name is a folder's. */
+enum { FOLDER = -2 };
 
 /* One change of names: `gone` goes, `come` comes and names the node. Empty: none. */
 struct name_op {
@@ -327,6 +331,8 @@ static void replay(struct crashsim *sim, struct event *e)
 		sync_names(sim, e->path);
 	else if (!strcmp(e->what, "unlink"))
 		new_name_op(sim, e->path, NULL, -1);
+	else if (!strcmp(e->what, "mkdir"))
+		new_name_op(sim, NULL, e->path, FOLDER);
 	else if (!strcmp(e->what, "link") && from)
 		new_name_op(sim, NULL, e->to, from->node);
 	else if (!strncmp(e->what, "rename", 6) && from)
@@ -370,6 +376,34 @@ struct walk {
 	struct choice choice[MAX_NODES];
 };
 
+/* Is the folder of the name there? That of the simulator always is. */
+static bool has_folder(struct walk *w, const char *path)
+{
+	char dir[TEMP_PATH];
+	struct name *folder;
+
+	set_path(dir, path);
+	*strrchr(dir, '/') = '\0';
+	if (!strcmp(dir, w->sim->dir))
+		return true;
+	folder = find_name(w->names, dir);
+	return folder && folder->node == FOLDER;
+}
+
+/* Folders first: a file of theirs may stand before them in the table. */
+static void put_state(struct walk *w, char *const bytes[MAX_NAMES], const size_t n[MAX_NAMES])
+{
+	int i;
+
+	temp_clear(w->sim->dir);
+	for (i = 0; i < MAX_NAMES; i++)
+		if (w->names[i].path[0] && w->names[i].node == FOLDER)
+			mkdir(w->names[i].path, 0700);
+	for (i = 0; i < MAX_NAMES; i++)
+		if (bytes[i])
+			temp_put(w->names[i].path, bytes[i], n[i]);
+}
+
 /* Names are hashed without regard to the place they have in the table. */
 static void one_state(struct walk *w)
 {
@@ -381,16 +415,17 @@ static void one_state(struct walk *w)
 	for (i = 0; i < MAX_NAMES; i++) {
 		const struct name *name = &w->names[i];
 
-		if (!name->path[0])
+		if (!name->path[0] || !has_folder(w, name->path))
 			continue;
+		if (name->node == FOLDER) {
+			sum += hash(2, name->path, strlen(name->path));
+			continue;
+		}
 		bytes[i] = content(&w->sim->node[name->node], &w->choice[name->node], &n[i]);
 		sum += hash(hash(1, name->path, strlen(name->path)), bytes[i], n[i]);
 	}
 	if (is_new_state(w->sim, h ^ sum)) {
-		temp_clear(w->sim->dir);
-		for (i = 0; i < MAX_NAMES; i++)
-			if (bytes[i])
-				temp_put(w->names[i].path, bytes[i], n[i]);
+		put_state(w, bytes, n);
 		snprintf(what, sizeof(what), "power cut after event %u (%s)", w->at,
 			w->at ? w->sim->event[w->at - 1].what : "start");
 		w->fn(w->tag, what, w->arg);
@@ -443,30 +478,45 @@ static void states_now(struct walk *w)
 	}
 }
 
+/* What is there at the start; folders one level deep. */
+static void add_durable(struct crashsim *sim, const char *dir)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		give_up("can not read the folder");
+	while ((entry = readdir(d))) {
+		char path[2 * TEMP_PATH], *p;
+		size_t n;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
+		if (entry->d_type == DT_DIR && !strcmp(dir, sim->dir)) {
+			put_name(sim->durable, path, FOLDER);
+			add_durable(sim, path);
+		}
+		if (entry->d_type != DT_REG)
+			continue;
+		p = temp_get(path, &n);
+		put_name(sim->durable, path, new_node(sim, p, n));
+	}
+	closedir(d);
+}
+
 struct crashsim *crash_new(const char *dir, const int *tag)
 {
 	struct crashsim *sim = calloc(1, sizeof(*sim));
-	struct dirent *entry;
-	DIR *d = opendir(dir);
 	int i;
 
-	if (!sim || !d || !(sim->seen = calloc(MAX_STATES * 2, sizeof(*sim->seen))))
+	if (!sim || !(sim->seen = calloc(MAX_STATES * 2, sizeof(*sim->seen))))
 		give_up("can not begin");
 	set_path(sim->dir, dir);
 	sim->tag = tag;
 	for (i = 0; i < MAX_FDS; i++)
 		sim->fd_node[i] = -1;
-	while ((entry = readdir(d))) {
-		char path[2 * TEMP_PATH], *p;
-		size_t n;
-
-		if (entry->d_type != DT_REG)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
-		p = temp_get(path, &n);
-		put_name(sim->durable, path, new_node(sim, p, n));
-	}
-	closedir(d);
+	add_durable(sim, dir);
 	memcpy(sim->visible, sim->durable, sizeof(sim->visible));
 	return sim;
 }

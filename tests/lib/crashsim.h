@@ -21,7 +21,11 @@
 
 struct crashsim;
 
-/* The files in `dir` (one level) are durable. *tag is noted with every call: what was acknowledged. */
+/*
+ * The files in `dir` and in its folders are durable. A folder that is made is a
+ * name as well: what lies in one that was lost is lost with it. *tag is noted
+ * with every call: what was acknowledged.
+ */
 struct crashsim *crash_new(const char *dir, const int *tag);
 void crash_free(struct crashsim **sim);
 /* Records from now on, until crash_stop(). The fake table must be installed. */

@@ -42,6 +42,14 @@ uint64_t dsh_count(const struct session *s); /* events, without closers; the nex
  * closers, as records. Empty when nothing is missing.
  */
 int dsh_repair_text(struct session *s, struct buf *out, uint64_t *nevents, struct err *err);
+/*
+ * Is the only thing wrong that the file's end is no frame, with no good frame
+ * behind it? Power cuts leave that. The format calls it damage, and its own
+ * programs read such a log no more; without that end it is whole.
+ */
+bool dsh_is_end_damaged(const struct session *s);
+/* What closes the log when its damaged end is gone. */
+void dsh_salvage_text(struct session *s, struct buf *out, uint64_t *nevents);
 /* Events that stand in the log whole: without recovered ones and closers. */
 uint64_t dsh_stored_count(const struct session *s);
 /*

@@ -286,6 +286,7 @@ struct dsh_src {
 
 	bool has_header, lenient, has_ranges, is_stale;
 	const char *refusal; /* the first reason */
+	bool is_only_end_bad; /* and it is a damaged frame: nothing was refused before */
 	struct scan_issue issue;
 	uint64_t good, good_line; /* behind the last accepted line, text bytes; its number */
 	uint64_t lines;

@@ -551,6 +551,7 @@ static void finish_zstd(struct session *s)
 		struct place at = { .off = end.text };
 
 		src->lenient = true;
+		src->is_only_end_bad = !src->refusal;
 		if (!src->refusal)
 			src->refusal = "a frame of the log is damaged";
 		dsh_problem(s, at.off ? "corrupt" : "bad-header", 0, end.off, end.length,

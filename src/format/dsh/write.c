@@ -53,6 +53,29 @@ int dsh_repair_text(struct session *s, struct buf *out, uint64_t *nevents, struc
 	return rc;
 }
 
+bool dsh_is_end_damaged(const struct session *s)
+{
+	const struct dsh_src *src = s->src;
+	struct log_frames_end end;
+	const struct log_frame *v;
+	size_t n;
+
+	if (!src->text.zstd || !src->has_header || src->header.why || src->issue.is_set ||
+		!src->is_only_end_bad)
+		return false;
+	log_frames_end(src->text.zstd, &end);
+	v = log_frames_index(src->text.zstd, &n);
+	return end.state == FRAMES_CORRUPT && !end.gave_up && n > 0 && v[n - 1].off < end.off &&
+	       end.off == end.committed && end.off + end.length == s->size;
+}
+
+void dsh_salvage_text(struct session *s, struct buf *out, uint64_t *nevents)
+{
+	struct dsh_src *src = s->src;
+
+	*nevents = balance_closers(&src->balance, src->next_seq, out);
+}
+
 /* ---- where a fork may be cut ---- */
 
 uint64_t dsh_stored_count(const struct session *s)

@@ -86,6 +86,7 @@ static int op_content(struct session *s, uint32_t entry, size_t limit, struct ar
 
 	if (rc < 0)
 		return rc;
+	flow_node_observed(src->c, a, &n);
 	flow_node_content(&n, true, limit, a, out);
 	return 0;
 }
