@@ -6,6 +6,7 @@
 
 #include <getopt.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,8 @@ int main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_ALL, "");
+	/* A write over the limit for file sizes shall fail like any other, and be taken back. */
+	signal(SIGXFSZ, SIG_IGN);
 	a.roots = xcalloc((size_t)argc + 1, sizeof(*a.roots));
 	a.g.roots = a.roots;
 	status = parse(argc, argv, &a);

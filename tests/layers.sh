@@ -48,21 +48,29 @@ calls='open|openat|open64|creat|fopen|freopen|fdopen|write|writev|pwrite|pwrite6
 strip() { # file
 	awk '
 	{
-		line = $0; out = ""
+		line = $0; out = ""; quote = ""
 		if (!in_comment && line ~ /^[ \t]*#[ \t]*include/) { print line; next }
-		n = length(line)
-		for (i = 1; i <= n; i++) {
-			c = substr(line, i, 1); two = substr(line, i, 2)
+		while (line != "") {
 			if (in_comment) {
-				if (two == "*/") { in_comment = 0; i++ }
+				at = index(line, "*/")
+				if (at == 0) break
+				in_comment = 0
+				line = substr(line, at + 2)
 			} else if (quote != "") {
-				if (c == "\\") i++
-				else if (c == quote) { quote = ""; out = out c }
-			} else if (two == "/*") { in_comment = 1; i++ }
-			else if (two == "//") break
-			else { if (c == "\"" || c == "\047") quote = c; out = out c }
+				if (!match(line, "\\\\.|" quote)) break
+				c = substr(line, RSTART, 1)
+				line = substr(line, RSTART + RLENGTH)
+				if (c == quote) { quote = ""; out = out c }
+			} else {
+				if (!match(line, /\/\*|\/\/|"|\047/)) { out = out line; break }
+				out = out substr(line, 1, RSTART - 1)
+				c = substr(line, RSTART, RLENGTH)
+				line = substr(line, RSTART + RLENGTH)
+				if (c == "/*") in_comment = 1
+				else if (c == "//") break
+				else { quote = c; out = out c }
+			}
 		}
-		quote = ""
 		print out
 	}' "$1"
 }

@@ -28,6 +28,14 @@ bool str_eqs(struct str a, const char *s)
 	return str_eq(a, str_of(s));
 }
 
+int str_order(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int order = n ? memcmp(a.p, b.p, n) : 0;
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
 bool str_starts(struct str a, const char *prefix)
 {
 	size_t n = strlen(prefix);

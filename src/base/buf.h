@@ -27,6 +27,7 @@ struct str str_of(const char *s);           /* NULL gives an empty slice */
 bool str_eq(struct str a, struct str b);
 bool str_eqs(struct str a, const char *s);
 bool str_starts(struct str a, const char *prefix);
+int str_order(struct str a, struct str b);  /* by bytes, as memcmp: the order of code points in UTF-8 */
 
 int buf_try_reserve(struct buf *b, size_t more); /* 0 or ERR_NOMEM */
 void buf_reserve(struct buf *b, size_t more);    /* room for `more` bytes and a NUL */

@@ -263,6 +263,62 @@ static void set_record(json_doc *o, const struct flow_node *n)
 		json_doc_free(&usage);
 }
 
+static json_doc *json_files(const struct flow_observed *seen)
+{
+	json_doc *list = json_doc_list();
+
+	for (size_t i = 0; i < seen->nfiles; i++) {
+		const struct flow_file_change *f = &seen->files[i];
+		json_doc *o = json_doc_object();
+
+		set_text(o, "path", f->path);
+		set_text(o, "operation", f->operation);
+		set_text(o, "diff", f->diff);
+		set_text(o, "diff_state", f->state);
+		set_text(o, "attribution", f->attribution);
+		if (f->has_lines) {
+			json_doc_set(o, "additions", json_doc_int(f->additions));
+			json_doc_set(o, "deletions", json_doc_int(f->deletions));
+		}
+		json_doc_add(list, o);
+	}
+	return list;
+}
+
+static json_doc *json_seen(const struct flow_observed *seen)
+{
+	json_doc *o = json_doc_object();
+
+	json_doc_set(o, "seq", json_doc_uint(seen->place.seq));
+	json_doc_set(o, "row", json_doc_uint(seen->place.row));
+	set_text(o, "id", seen->id);
+	set_text(o, "by", seen->by);
+	set_text(o, "where", seen->where);
+	set_text(o, "time", seen->time);
+	set_text(o, "outcome", seen->outcome);
+	set_text(o, "coverage", seen->coverage);
+	set_text(o, "server", seen->server);
+	set_text(o, "protocol", seen->protocol);
+	if (seen->has_duration)
+		json_doc_set(o, "duration_ms", json_doc_int(seen->duration_ms));
+	if (!seen->is_execution)
+		json_doc_set(o, "files", json_files(seen));
+	return o;
+}
+
+static void set_observed(json_doc *o, const struct flow_node *n, bool executions, const char *key)
+{
+	json_doc *list = json_doc_list();
+
+	for (size_t i = 0; i < n->nobserved; i++)
+		if (n->observed[i].is_execution == executions)
+			json_doc_add(list, json_seen(&n->observed[i]));
+	if (json_doc_count(list))
+		json_doc_set(o, key, list);
+	else
+		json_doc_free(&list);
+}
+
 static json_doc *json_node(struct cmd *c, const struct flow_view *view, uint32_t version, const struct flow_node *n)
 {
 	uint32_t id = flow_version(view->c, version)->id;
@@ -283,6 +339,8 @@ static json_doc *json_node(struct cmd *c, const struct flow_view *view, uint32_t
 		set_said(o, &n->result, "result", "result_state", "result_bytes");
 	if (n->has_failed)
 		json_doc_set(o, "failed", json_doc_bool(n->failed));
+	set_observed(o, n, false, "changes");
+	set_observed(o, n, true, "executions");
 	for (size_t i = 0; i < n->nbodies; i++)
 		json_doc_set(bodies, n->bodies[i].is_request ? "request" : "response", json_body(&n->bodies[i]));
 	if (n->nbodies)
@@ -310,8 +368,10 @@ int cmd_flow_show_node(struct cmd *c)
 	}
 	if (status == STATUS_DONE && flow_node_read(f, version, true, &a, &n, &c->err) < 0)
 		status = cmd_fail(c);
-	else if (status == STATUS_DONE)
+	if (status == STATUS_DONE) {
+		flow_node_observed(f, &a, &n);
 		status = json_print(c, json_node(c, &view, version, &n), STATUS_DONE);
+	}
 	flow_view_release(&view);
 	arena_free(&a);
 	return status;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "format/flow/flow.h"
 
 static void print_marks(struct cmd *c, uint32_t entry)
 {
@@ -70,6 +71,8 @@ int cmd_log(struct cmd *c)
 	status = cmd_open(c);
 	if (status != STATUS_DONE)
 		return status;
+	if (c->nargs == 1 && flow_of_session(c->s))
+		return cmd_flow_log(c, limit);
 	entry = c->s->tip;
 	if (c->nargs > 1)
 		status = cmd_entry(c, c->args[1], &entry);

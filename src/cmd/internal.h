@@ -207,6 +207,8 @@ int cmd_verify(struct cmd *c);
 /* `show --json` of a conversation, and of one of its nodes. */
 int cmd_flow_show(struct cmd *c);
 int cmd_flow_show_node(struct cmd *c);
+/* `log` of a conversation without an ENTRY: its last `limit` talks. */
+int cmd_flow_log(struct cmd *c, long limit);
 /* Said on stderr when s is not UTF-8: it could not be stored as it is. */
 bool cmd_check_utf8(struct cmd *c, struct str s);
 /* Prints what a writing command did, or with --dry-run would do. */

@@ -37,6 +37,9 @@ int io_open(const char *path, int flags, mode_t mode);
 void io_close(int *fd); /* sets -1; a late error is of no use to anyone (doc/durability.md) */
 /* 0 or -1; *got < n only at the end of the file. */
 int io_pread(int fd, void *p, size_t n, uint64_t off, size_t *got);
+/* The same beside a writer; `known` is the file as it was last seen. */
+int io_pread_beside_writer(
+	int fd, void *p, size_t n, uint64_t off, size_t *got, const struct log_id *known);
 int io_write(int fd, const void *p, size_t n);
 int io_fsync(int fd);
 int io_fdatasync(int fd);

@@ -16,6 +16,8 @@
 
 /* A signal storm must not become an endless loop. */
 enum { EINTR_TRIES = 32, TRANSFER_MAX = 1 << 30 };
+/* So often is a part with NULs read again beside a writer that does not pause. */
+enum { CHANGING_TRIES = 64 };
 
 static bool again(long result, int *tries)
 {
@@ -107,6 +109,45 @@ int io_pread(int fd, void *p, size_t n, uint64_t off, size_t *got)
 		tries = 0;
 	}
 	return 0;
+}
+
+/* What was read lies within the file as it is now. */
+static int cut_to_size(int fd, uint64_t off, size_t *got, struct log_id *now)
+{
+	struct stat st;
+
+	if (io_fstat(fd, &st) < 0)
+		return -1;
+	io_id(&st, now);
+	if (now->size < off)
+		*got = 0;
+	else if (*got > now->size - off)
+		*got = (size_t)(now->size - off);
+	return 0;
+}
+
+/*
+ * A writer that takes bytes back shortens the file, and Linux clears the end
+ * of the last page while a reader may still be copying it: the reader then
+ * sees NULs that never stood in the file. Bytes behind the new end are left
+ * out; where the file has grown over them again, NULs count only once they
+ * have been read while the file stood still.
+ */
+int io_pread_beside_writer(
+	int fd, void *p, size_t n, uint64_t off, size_t *got, const struct log_id *known)
+{
+	struct log_id before = *known, after;
+	int tries = 0;
+
+	for (;;) {
+		if (io_pread(fd, p, n, off, got) < 0 || cut_to_size(fd, off, got, &after) < 0)
+			return -1;
+		if (after.size == before.size && after.mtime_ns == before.mtime_ns)
+			return 0;
+		if (!memchr(p, 0, *got) || ++tries > CHANGING_TRIES)
+			return 0;
+		before = after;
+	}
 }
 
 /*

@@ -126,7 +126,7 @@ int log_pread(
 {
 	if (off > INT64_MAX || n > INT64_MAX - off)
 		return err_set(err, ERR_LIMIT, "read %s: no such offset", r->path);
-	if (io_pread(r->fd, buf, n, off, got) < 0)
+	if (io_pread_beside_writer(r->fd, buf, n, off, got, &r->id) < 0)
 		return err_sys(err, "read %s", r->path);
 	return 0;
 }

@@ -368,6 +368,7 @@ int conversation_node(struct conversation *c, uint32_t line, size_t limit, struc
 	add_ends(c, l->id, false, a, out);
 	add_ends(c, l->id, true, a, out);
 	add_bodies(&n, limit, a, out);
+	flow_node_observed(c->f, a, &n);
 	flow_node_content(&n, false, limit, a, &out->content);
 	out->content.role = arena_strndup(a, out->kind.p, out->kind.n);
 	return 0;

@@ -84,7 +84,8 @@ static int read_lines(struct log_reader *r, unsigned long *number, uint64_t *off
 
 		if (line.off != *off || (line.ended ? line.n != n : line.n > n) ||
 			memcmp(line.p, want, line.n) != 0)
-			return err_set(err, ERR_CORRUPT, "line %lu is wrong", *number);
+			return err_set(err, ERR_CORRUPT, "line %lu at %llu is wrong: %zu bytes \"%.20s\"",
+				*number, (unsigned long long)line.off, line.n, line.p);
 		if (!line.ended)
 			return 0;
 		++*number;

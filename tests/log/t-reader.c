@@ -137,6 +137,66 @@ static void test_shorter_while_reading(void **state)
 	log_reader_close(&r);
 }
 
+/* What a writer puts behind the first 5 bytes after each cut; NULL: no more cuts. */
+static const char *const *rewrites;
+
+static ssize_t pread_under_cut(int fd, void *p, size_t n, off_t off)
+{
+	ssize_t got = sys_real.pread(fd, p, n, off);
+
+	if (!*rewrites || got <= 5)
+		return got;
+	memset((char *)p + 5, 0, (size_t)got - 5);
+	assert_int_equal(truncate(file, 5), 0);
+	temp_adds(file, *rewrites++);
+	return got;
+}
+
+static void check_cut(const char *const *plan, const char *second, bool ended)
+{
+	struct sys table = sys_real;
+	struct log_reader *r;
+
+	table.pread = pread_under_cut;
+	sys_install(&table);
+	rewrites = plan;
+	temp_puts(file, "aaaa\nbbbb\ncccc\n");
+	r = open_reader();
+	expect_line(r, "aaaa", 0, 1, true);
+	if (second)
+		expect_line(r, second, 5, 2, ended);
+	else
+		expect_end(r);
+	assert_null(*rewrites);
+	log_reader_close(&r);
+	sys_install(NULL);
+}
+
+/* Linux clears the end of a page that is cut while it is read. */
+static void test_cleared_while_reading(void **state)
+{
+	static const char *const gone[] = { "", NULL }, *const shorter[] = { "bbb", NULL },
+			 *const longer[] = { "bbbb\ncccc\ndddd\n", NULL },
+			 *const often[] = { "bbbb\ncccc\nddd", "bbbb\ncccc\n",
+				 "eeee\ncccc\ndddd\n", NULL };
+	struct log_reader *r;
+	struct log_line line;
+
+	(void)state;
+	check_cut(gone, NULL, false);
+	check_cut(shorter, "bbb", false);
+	check_cut(longer, "bbbb", true);
+	check_cut(often, "eeee", true);
+
+	temp_put(file, "aa\0a\n", 5); /* a NUL that does stand in the file */
+	r = open_reader();
+	temp_adds(file, "bbbb\n");
+	assert_int_equal(log_next_line(r, &line, &err), 1);
+	assert_int_equal(line.n, 4);
+	assert_memory_equal(line.p, "aa\0a", 4);
+	log_reader_close(&r);
+}
+
 static void test_compare(void **state)
 {
 	struct log_id none = { 0 }, a = { 1, 2, 3, 4, true }, b = a;
@@ -345,6 +405,7 @@ int main(void)
 		FIXTURE_TEST(test_rewritten),
 		FIXTURE_TEST(test_replaced_gone),
 		FIXTURE_TEST(test_shorter_while_reading),
+		FIXTURE_TEST(test_cleared_while_reading),
 		FIXTURE_TEST(test_compare),
 		FIXTURE_TEST(test_stat_pread_read_file),
 		FIXTURE_TEST(test_refused),

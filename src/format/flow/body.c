@@ -21,7 +21,8 @@ enum { DEPTH_MAX = 32, BODY_MAX = 256 << 20, WORK_MAX = 1 << 30 };
 struct build {
 	struct flow_place place;
 	struct str record, manifest;
-	struct json_iter segments;
+	struct json_iter segments, parts;
+	uint64_t nparts;         /* that `parts` has passed */
 	struct buf text;
 	uint64_t bytes;
 	char sha256[65];
@@ -108,85 +109,9 @@ static bool add_part(struct str part, struct buf *out)
 
 /* ---- looking backwards ---- */
 
-/* Is row r of sequence q before the place? */
-static bool is_before(uint64_t seq, uint64_t row, const struct flow_place *place)
+static bool is_before(const struct flow_place *a, const struct flow_place *b)
 {
-	return seq < place->seq || (seq == place->seq && row < place->row);
-}
-
-/* Calls fn with each body record before a place, in order, until it says true. */
-static bool each_before(struct rebuild *rb, const struct flow_place *place,
-	bool (*fn)(struct rebuild *rb, struct str record, uint64_t seq, uint64_t row, void *arg), void *arg)
-{
-	size_t n;
-	const struct flow_landed_file *files = flow_landed_files(rb->c, &n);
-	struct buf line = { 0 };
-	bool found = false;
-
-	for (size_t i = 0; i < n && files[i].seq <= place->seq && !found; i++) {
-		if (!flow_landed_is_body(&files[i]))
-			continue;
-		for (uint64_t row = 1; !found && is_before(files[i].seq, row, place); row++) {
-			struct err err = { 0 };
-
-			buf_clear(&line);
-			if (flow_record(rb->c, files[i].seq, row, &line, &err) < 0)
-				break;
-			found = fn(rb, (struct str){ line.p, line.n }, files[i].seq, row, arg);
-		}
-	}
-	buf_release(&line);
-	return found;
-}
-
-struct wanted_piece {
-	const char *sha256;
-	struct buf *out;
-};
-
-static bool find_piece(struct rebuild *rb, struct str record, uint64_t seq, uint64_t row, void *arg)
-{
-	struct wanted_piece *want = arg;
-	struct str key, part;
-	struct json_iter it;
-	char hex[65];
-	size_t last;
-
-	(void)rb;
-	(void)seq;
-	(void)row;
-	last_part(record, &last);
-	json_iter_init(&it, json_get(record, "parts"));
-	for (size_t i = 0; i < last && json_iter_next(&it, &key, &part); i++) {
-		struct str data = json_get(part, "data");
-
-		if (!json_string_eq(json_get(part, "k"), "data"))
-			continue;
-		flow_sha_of(data.p, data.n, hex);
-		if (strcmp(hex, want->sha256) != 0)
-			continue;
-		buf_addstr(want->out, data);
-		return true;
-	}
-	return false;
-}
-
-struct wanted_body {
-	struct str id;
-	struct flow_place place;
-};
-
-static bool find_body(struct rebuild *rb, struct str record, uint64_t seq, uint64_t row, void *arg)
-{
-	struct wanted_body *want = arg;
-	struct arena a = { 0 };
-	bool found = str_eq(flow_decoded(json_get(record, "id"), &a), want->id);
-
-	(void)rb;
-	arena_free(&a);
-	if (found)
-		want->place = (struct flow_place){ .seq = seq, .row = row, .is_set = true };
-	return found;
+	return a->seq < b->seq || (a->seq == b->seq && a->row < b->row);
 }
 
 /* ---- building ---- */
@@ -236,28 +161,47 @@ static bool push(struct rebuild *rb, struct flow_place place)
 
 static bool add_piece(struct rebuild *rb, struct build *b, struct str raw)
 {
-	struct str sha = flow_decoded(raw, &rb->records);
-	struct wanted_piece want = { arena_strndup(&rb->records, sha.p, sha.n), &b->text };
+	const struct flow_slice *piece = flow_index_piece(rb->c, flow_decoded(raw, &rb->records));
+	struct err err = { 0 };
 
-	return each_before(rb, &b->place, find_piece, &want) || fail(rb, "a piece of it is missing");
+	if (!piece || !is_before(&piece->place, &b->place) ||
+		flow_record_slice(rb->c, piece, &b->text, &err) < 0)
+		return fail(rb, "a piece of it is missing");
+	return true;
 }
 
 /* The body that is copied from goes on the stack; its bytes come when it is done. */
-static bool begin_copy(struct rebuild *rb, struct build *b, struct str copy)
+static bool begin_copy(struct rebuild *rb, const struct build *b, struct str copy)
 {
-	struct wanted_body want = { .id = flow_decoded(json_get(copy, "from"), &rb->records) };
+	const struct flow_place *from =
+		flow_index_body(rb->c, flow_decoded(json_get(copy, "from"), &rb->records));
 	uint64_t len;
 
 	if (!json_uint64(json_get(copy, "len"), &len) || len > BODY_MAX)
 		return fail(rb, "it copies no length that can be");
-	if (!each_before(rb, &b->place, find_body, &want))
+	if (!from || !is_before(from, &b->place))
 		return fail(rb, "the body that it copies from is missing");
-	if (!push(rb, want.place))
+	if (!push(rb, *from))
 		return false;
 	rb->stack[rb->depth - 1].copy_len = (size_t)len;
 	if (!json_string_eq(json_get(copy, "sha256"), rb->stack[rb->depth - 1].sha256))
 		return fail(rb, "the body that it copies from is another");
 	return true;
+}
+
+/* Parts are mostly named in their order: the walk goes on where it was. */
+static struct str next_part(struct build *b, uint64_t want)
+{
+	struct str key, part;
+
+	if (!b->parts.p || want < b->nparts) {
+		json_iter_init(&b->parts, json_get(b->record, "parts"));
+		b->nparts = 0;
+	}
+	while (json_iter_next(&b->parts, &key, &part))
+		if (b->nparts++ == want)
+			return part;
+	return (struct str){ NULL, 0 };
 }
 
 static bool add_segment(struct rebuild *rb, struct str segment)
@@ -272,7 +216,7 @@ static bool add_segment(struct rebuild *rb, struct str segment)
 	if (json_type_of(lit) == JSON_STRING)
 		flow_text(lit, &b->text);
 	else if (json_uint64(part, &index))
-		return add_part(part_at(b->record, index), &b->text) || fail(rb, "a part of it is missing");
+		return add_part(next_part(b, index), &b->text) || fail(rb, "a part of it is missing");
 	else if (json_type_of(piece) == JSON_STRING)
 		return add_piece(rb, b, piece);
 	else if (json_type_of(copy) == JSON_OBJECT)

@@ -38,11 +38,8 @@ void flow_put_text(struct buf *out, struct str raw)
 static int by_key(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
-	size_t n = x->key.n < y->key.n ? x->key.n : y->key.n;
-	int order = n ? memcmp(x->key.p, y->key.p, n) : 0;
+	int order = str_order(x->key, y->key);
 
-	if (!order)
-		order = (x->key.n > y->key.n) - (x->key.n < y->key.n);
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 

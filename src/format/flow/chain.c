@@ -232,6 +232,7 @@ void flow_close(struct flow_conversation **cp)
 	for (int i = 0; i < FLOW_MAPS; i++)
 		free(c->newest[i]);
 	flow_landed_free(&c->landed);
+	flow_index_free(&c->index);
 	flow_names_release(&c->names);
 	flow_scratch_release(&c->scratch);
 	arena_free(&c->arena);

@@ -62,6 +62,7 @@ void flow_node_content(const struct flow_node *n, bool whole, size_t limit, stru
 {
 	out->role = arena_strndup(a, n->kind.p, n->kind.n);
 	add_said(out, a, n, limit);
+	flow_observed_content(n, limit, a, out);
 	if (whole && n->time.n)
 		add_part(out, a, PART_META, str_of("time"), n->time, limit);
 	if (whole && n->model.n)

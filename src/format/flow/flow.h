@@ -205,6 +205,28 @@ struct flow_body {
 	char sha256[65];
 };
 
+/* One file that a tool call changed. */
+struct flow_file_change {
+	struct str path, operation;  /* create, modify, delete ... */
+	struct str diff;             /* unified; p NULL: none, `state` says why */
+	struct str state, attribution;
+	int64_t additions, deletions;
+	bool has_lines;              /* else they are unknown */
+};
+
+/* What an observer outside of the model saw of a tool call: its changes, or its execution. */
+struct flow_observed {
+	bool is_execution;
+	struct flow_place place;
+	struct str raw;              /* the record's data */
+	struct str id, by, where, time, outcome, coverage;
+	struct flow_file_change *files;
+	size_t nfiles;
+	struct str server, protocol;
+	int64_t duration_ms;
+	bool has_duration;
+};
+
 struct flow_node {
 	struct str id, kind, parent, stream;
 	struct str attrs;            /* raw JSON; p NULL: none */
@@ -218,15 +240,23 @@ struct flow_node {
 	struct flow_said said;
 	struct flow_said result;     /* of a tool; text.p NULL: none */
 	bool has_result, has_failed, failed;
+	struct str call_id;          /* of a tool: what observers know it by */
+	struct flow_place *results;  /* of a tool: what came back stands there */
+	size_t nresults;
 	struct flow_body *bodies;
 	size_t nbodies;
+	struct flow_observed *observed; /* after flow_node_observed */
+	size_t nobserved;
 };
 /* All of it lies in `a`. Bodies are rebuilt only with `bodies`. */
 int flow_node_read(struct flow_conversation *c, uint32_t version, bool bodies, struct arena *a,
 	struct flow_node *out, struct err *err);
 /* As the parts of a page, texts cut at `limit` bytes; `whole` with time, model and stream. */
 struct content;
-void flow_node_content(const struct flow_node *n, bool whole, size_t limit, struct arena *a, struct content *out);
+void flow_node_content(const struct flow_node *n, bool whole, size_t limit, struct arena *a,
+	struct content *out);
+/* Adds to a tool call what was observed of it: what the runtime reported first. */
+void flow_node_observed(struct flow_conversation *c, struct arena *a, struct flow_node *n);
 /* One line a message of a rebuilt body: "user: why ...". false: its shape is another. */
 bool flow_body_messages(const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg);
 /* The live history.change nodes in the order of the outline, and the messages of one (model/card.h). */
@@ -235,6 +265,19 @@ struct card_list;
 void flow_cards(struct flow_conversation *c, const struct flow_view *v, const struct flow_outline *o,
 	struct arena *a, struct card_list *out);
 int flow_card(struct flow_conversation *c, const struct flow_view *v, struct card *card, struct arena *a);
+
+/* A talk of an outline; ordered by the time of its record, those without one last. */
+struct flow_talk {
+	uint32_t version, line;      /* line: of the outline */
+	struct str id, stream, at;   /* at: as it was written; "" when there is none */
+	struct str label, reply;     /* what was asked, the last answer; whole texts */
+	uint32_t runs, steps, tools;
+	struct flow_place place;
+	int64_t ms;
+	bool is_timed;
+};
+void flow_talks(struct flow_conversation *c, const struct flow_outline *o, struct arena *a,
+	struct flow_talk **out, size_t *n);
 /* RFC 3339 to ms since 1970; false: it is none. */
 bool flow_time(struct str s, int64_t *ms);
 /* A stored record, as it stands in its landed file. */

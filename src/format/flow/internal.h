@@ -121,6 +121,7 @@ struct flow_state_line {
 };
 
 struct flow_landed;
+struct flow_index;
 
 struct flow_conversation {
 	struct arena arena;
@@ -155,6 +156,7 @@ struct flow_conversation {
 	unsigned next_reader;
 
 	struct flow_landed *landed;
+	struct flow_index *index;     /* of landed files; NULL until something is looked up */
 };
 
 /* Rounds, reservations and the state file; also for who wants the newest header only. */
@@ -173,6 +175,11 @@ void flow_put_text(struct buf *out, struct str raw);
 
 /* ---- landed.c ---- */
 
+/* Bytes of a record's line. */
+struct flow_slice {
+	struct flow_place place;
+	size_t off, n;
+};
 struct flow_landed_file {
 	uint64_t seq;
 	char *path;
@@ -189,6 +196,26 @@ int flow_landed_check(const struct flow_landed_file *f, char hex[65], struct flo
 void flow_landed_free(struct flow_landed **landed);
 /* By the folder that it is in. */
 bool flow_landed_is_body(const struct flow_landed_file *f);
+
+/* One JSON object and nothing else. */
+bool flow_is_record(struct str line);
+/* `n` bytes of a record, as they stand there. */
+int flow_record_slice(struct flow_conversation *c, const struct flow_slice *s, struct buf *out,
+	struct err *err);
+
+/* ---- index.c ---- */
+
+/* The first body record with an id, the first piece with a digest; NULL: there is none. */
+const struct flow_place *flow_index_body(struct flow_conversation *c, struct str id);
+const struct flow_slice *flow_index_piece(struct flow_conversation *c, struct str sha256);
+/* Records of observers that name a tool call, by sequence; how many, at most `max`. */
+size_t flow_index_observed(struct flow_conversation *c, struct str tool, struct flow_place *v, size_t max);
+void flow_index_free(struct flow_index **x);
+
+/* ---- observed.c ---- */
+
+struct content;
+void flow_observed_content(const struct flow_node *n, size_t limit, struct arena *a, struct content *out);
 
 /* ---- body.c ---- */
 

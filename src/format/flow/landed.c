@@ -239,7 +239,7 @@ static bool is_word(struct str object, const char *key)
 	return json_type_of(raw) == JSON_STRING && raw.n > 2;
 }
 
-static bool is_one_object(struct str line)
+bool flow_is_record(struct str line)
 {
 	struct json_scan sc;
 
@@ -255,7 +255,7 @@ static bool is_header(struct str line, uint64_t *seq)
 {
 	uint64_t h = 0;
 
-	return is_one_object(line) && json_uint64(json_get(line, "h"), &h) && h == 1 &&
+	return flow_is_record(line) && json_uint64(json_get(line, "h"), &h) && h == 1 &&
 		json_string_eq(json_get(line, "schema"), "sd/1") && is_word(line, "kind") &&
 		is_word(line, "session") && is_word(line, "src") && is_word(line, "dialect") &&
 		json_uint64(json_get(line, "seq"), seq);
@@ -277,7 +277,7 @@ static void check_line(struct check *k, const struct log_line *line)
 	if (k->lines++ == 0)
 		k->has_header = !line->too_long && is_header(s, &k->seq);
 	k->last = *line;
-	k->is_end = !line->too_long && str_starts(s, end_mark) && is_one_object(s);
+	k->is_end = !line->too_long && str_starts(s, end_mark) && flow_is_record(s);
 	if (k->is_end) {
 		uint64_t records = 0;
 
@@ -415,9 +415,28 @@ int flow_record(struct flow_conversation *c, uint64_t seq, uint64_t row, struct 
 	if (out->n > at && out->p[out->n - 1] == '\n')
 		out->n--;
 	if (got < n || str_starts((struct str){ out->p + at, out->n - at }, end_mark) ||
-		!is_one_object((struct str){ out->p + at, out->n - at })) {
+		!flow_is_record((struct str){ out->p + at, out->n - at })) {
 		out->n = at;
 		return err_set(err, ERR_NOTFOUND, "damaged: record %" PRIu64 " of sequence %" PRIu64, row, seq);
 	}
 	return 0;
+}
+
+int flow_record_slice(struct flow_conversation *c, const struct flow_slice *s, struct buf *out, struct err *err)
+{
+	struct open_file *o;
+	size_t got = 0;
+	uint64_t whole;
+	int rc = open_landed(c, s->place.seq, &o, err);
+
+	if (rc < 0)
+		return rc;
+	whole = s->place.row < o->nlines ? o->off[s->place.row + 1] - o->off[s->place.row] : 0;
+	if (s->off > whole || s->n > whole - s->off)
+		return err_set(err, ERR_CHANGED, "sequence %" PRIu64 " is not what it was", s->place.seq);
+	buf_reserve(out, s->n);
+	rc = log_pread(o->r, o->off[s->place.row] + s->off, out->p + out->n, s->n, &got, err);
+	if (rc == 0)
+		out->n += got;
+	return rc;
 }

@@ -202,12 +202,16 @@ static void find_result(struct flow_conversation *c, struct str refs, struct are
 	struct str key, item;
 	struct json_iter it;
 
+	n->results = arena_zalloc(a, REFS_MAX * sizeof(*n->results));
 	json_iter_init(&it, refs);
-	for (int i = 0; i < REFS_MAX && n->result.text.n == 0 && json_iter_next(&it, &key, &item); i++) {
+	for (int i = 0; i < REFS_MAX && json_iter_next(&it, &key, &item); i++) {
 		struct flow_place place;
 		struct str record;
 
 		if (i == 0 || !flow_ref(item, &place))
+			continue;
+		n->results[n->nresults++] = place;
+		if (n->result.text.n)
 			continue;
 		record = record_of(c, place, a, NULL);
 		if (record.p)
@@ -289,8 +293,10 @@ static void take_record(struct flow_conversation *c, struct arena *a, struct flo
 	if (!part.p)
 		n->missing = "missing: the record has no such part";
 	say_part(record, part, a, &n->said);
-	if (is_tool(n->kind))
+	if (is_tool(n->kind)) {
 		n->name = member(part, "name", a);
+		n->call_id = member(part, "id", a);
+	}
 }
 
 int flow_node_read(struct flow_conversation *c, uint32_t version, bool bodies, struct arena *a,

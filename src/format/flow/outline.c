@@ -28,10 +28,7 @@ static int order_of(uint64_t a, uint64_t b)
 
 static int by_bytes(const struct str *a, const struct str *b)
 {
-	size_t n = a->n < b->n ? a->n : b->n;
-	int order = n ? memcmp(a->p, b->p, n) : 0;
-
-	return order ? order : order_of(a->n, b->n);
+	return str_order(*a, *b);
 }
 
 static int by_place(const struct flow_place *a, const struct flow_place *b)

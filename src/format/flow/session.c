@@ -86,6 +86,7 @@ static int op_content(struct session *s, uint32_t entry, size_t limit, struct ar
 
 	if (rc < 0)
 		return rc;
+	flow_node_observed(src->c, a, &n);
 	flow_node_content(&n, true, limit, a, out);
 	return 0;
 }
@@ -102,7 +103,7 @@ static int op_peek(struct session *s, uint64_t off, void *p, size_t n, size_t *g
 	*got = 0;
 	while (i < c->folded && off >= src->base[i + 1])
 		i++;
-	if (i == c->folded)
+	if (i == c->nrounds || (i == c->folded && c->rounds[i].state != FLOW_BAD))
 		return 0;
 	path = flow_round_path(c, &c->rounds[i]);
 	rc = log_reader_open(&r, path, err);

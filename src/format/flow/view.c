@@ -19,10 +19,7 @@ struct keyed {
 
 static int by_bytes(const struct str *a, const struct str *b)
 {
-	size_t n = a->n < b->n ? a->n : b->n;
-	int order = n ? memcmp(a->p, b->p, n) : 0;
-
-	return order ? order : (a->n > b->n) - (a->n < b->n);
+	return str_order(*a, *b);
 }
 
 static int by_key(const void *a, const void *b)
