@@ -79,6 +79,8 @@ static void draw_indent(uint32_t depth, int list_cols, struct rowbuf *out)
 	uint32_t step = list_cols >= 72 ? 2 : 1;
 	uint32_t levels = (uint32_t)(list_cols > 0 ? list_cols : 0) / 3 / step, half = levels / 2 + 1, shift = 0;
 
+	if (list_cols < 48) /* a level in two is told apart by what it holds */
+		depth = (depth + 1) / 2;
 	if (depth > levels)
 		shift = (depth - levels + half - 1) / half * half;
 	if (shift > 0)

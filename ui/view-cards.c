@@ -245,13 +245,13 @@ static void cards_header(struct view *v, struct rowbuf *out)
 
 static void cards_heading(struct view *v, struct rowbuf *out)
 {
-	static const char *const system[] = { "unknown", "changed", "the same" };
+	static const char *const system[] = { "unknown", "changed", "kept" };
 	const struct card *card = shown(v);
 
 	if (!card)
 		return;
 	if (card->has_messages)
-		row_printf(out, ROLE_STRONG, "  kept %u   removed %u   added %u", card->nkept, card->nremoved,
+		row_printf(out, ROLE_STRONG, "  kept %u  removed %u  added %u", card->nkept, card->nremoved,
 			card->nadded);
 	else
 		row_lit(out, ROLE_DAMAGE, "  messages missing");
@@ -264,7 +264,7 @@ static void cards_heading(struct view *v, struct rowbuf *out)
 		row_text(out, ROLE_STRONG, card->reply_reason.p, card->reply_reason.n);
 	}
 	if (card->kind == CARD_HISTORY || card->system_changed != CARD_UNKNOWN) {
-		row_lit(out, ROLE_DIM, "   system prompt ");
+		row_str(out, ROLE_DIM, row_left(out) > 24 ? "   system prompt " : "   system ");
 		row_str(out, ROLE_STRONG, system[card->system_changed]);
 	}
 }
@@ -376,8 +376,12 @@ static void cards_pane(struct view *v, struct page *p, size_t limit)
 
 		put_message(p, m);
 		page_blank(p);
-		page_line(p, ROLE_NORMAL, "", m->text.p, n);
-		p->more |= n < m->text.n;
+		if (!on_conversation(v) && m->entry != ENTRY_NONE) {
+			entry_page(session_of(v->below), m->entry, limit, p);
+		} else {
+			page_line(p, ROLE_NORMAL, "", m->text.p, n);
+			p->more |= n < m->text.n;
+		}
 	}
 	if (card->nattrs) {
 		page_blank(p);

@@ -247,6 +247,7 @@ static enum effect conversation_step(struct view *v, unsigned budget_us)
 
 	if (cv->c) {
 		v->busy = conversation_verify_step(cv->c, budget_us) == 1;
+		cv->sv.generation += !v->busy; /* there may be more problems now */
 		return v->busy ? FX_NONE : FX_REDRAW;
 	}
 	rc = work_step(cv->sv.w, budget_us, &err);
@@ -314,33 +315,48 @@ static void header_right(const struct conversation_view *cv, struct rowbuf *out)
 	row_printf(out, is_good || is_busy ? ROLE_TITLE : ROLE_DAMAGE, " %s ", state);
 }
 
+/* The longest of three that leaves the title its place. */
+static void header_middle(const struct conversation_view *cv, int room, struct buf *out)
+{
+	uint32_t round = conversation_round(cv->c), folded = conversation_folded(cv->c);
+	struct conversation_sums sums;
+	char nodes[32], relations[32];
+
+	conversation_sums(cv->c, &sums);
+	count_human(sums.nodes, nodes);
+	count_human(sums.relations, relations);
+	buf_printf(out, "   round %u of %u   %s %s  %s %s  %u open", round, folded, nodes,
+		sums.nodes == 1 ? "node" : "nodes", relations, sums.relations == 1 ? "relation" : "relations",
+		sums.open);
+	if ((int)out->n > room) {
+		buf_clear(out);
+		buf_printf(out, "   round %u of %u   %s %s", round, folded, nodes, sums.nodes == 1 ? "node" : "nodes");
+	}
+	if ((int)out->n > room) {
+		buf_clear(out);
+		buf_printf(out, "  %u/%u", round, folded);
+	}
+}
+
 static void conversation_header(struct view *v, struct rowbuf *out)
 {
 	struct conversation_view *cv = conversation_of(v);
-	struct conversation_sums sums;
 	struct rowbuf right = { 0 };
 	struct buf middle = { 0 };
 	struct str title;
-	int clip = out->clip, want;
-	char nodes[32], relations[32];
+	int clip = out->clip, room;
 
 	row_spaces(out, ROLE_TITLE, 1);
 	if (!cv->c) {
 		row_str(out, ROLE_TITLE, work_session(cv->sv.w)->id);
 		return;
 	}
-	conversation_sums(cv->c, &sums);
 	title = conversation_title(cv->c);
 	row_start(&right, clip * 3 / 5, out->ascii);
 	header_right(cv, &right);
-	count_human(sums.nodes, nodes);
-	count_human(sums.relations, relations);
-	buf_printf(&middle, "   round %u of %u   %s %s  %s %s  %u open", conversation_round(cv->c),
-		conversation_folded(cv->c), nodes, sums.nodes == 1 ? "node" : "nodes", relations,
-		sums.relations == 1 ? "relation" : "relations", sums.open);
-	/* the title gives way first, but not below a third of the line */
-	want = clip - right.n - (int)middle.n - 1;
-	row_clip(out, want > clip / 3 ? want : clip / 3);
+	room = clip - right.n - out->n;
+	header_middle(cv, room - (room > 60 ? 26 : 12), &middle);
+	row_clip(out, clip - right.n - (int)middle.n > out->n ? clip - right.n - (int)middle.n : out->n);
 	row_text(out, ROLE_TITLE, title.p, title.n);
 	row_clip(out, clip - right.n);
 	row_printf(out, ROLE_TITLE, "%s", middle.p);

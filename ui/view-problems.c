@@ -111,8 +111,12 @@ static void repair_line(struct view *v, struct page *p)
 	char text[128], count[32];
 
 	count_human(s->n, count);
-	snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed, count,
-		s->n == 1 ? "entry" : "entries");
+	if (v->below->ops == &view_conversation)
+		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.", s->committed, count,
+			s->n == 1 ? "node" : "nodes");
+	else
+		snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed, count,
+			s->n == 1 ? "entry" : "entries");
 	say(p, ROLE_DIM, text);
 	if (s->is_torn && !s->ops->events) {
 		struct buf b = { 0 };
@@ -131,9 +135,18 @@ static void repair_line(struct view *v, struct page *p)
 	done_release(&done);
 }
 
+/* A landed file that is missing stands nowhere in the session. */
+static bool has_place(const struct problem *p)
+{
+	return p->offset > 0 || p->length > 0 || p->line > 0;
+}
+
 static const char *problems_empty(const struct view *v)
 {
-	return session_of(v->below)->is_loaded ? "nothing is wrong with this file" : "still loading";
+	if (!session_of(v->below)->is_loaded)
+		return "still loading";
+	return v->below->ops == &view_conversation ? "nothing is wrong with the rounds" :
+		"nothing is wrong with this file";
 }
 
 static void problems_pane(struct view *v, struct page *p, size_t limit)
@@ -154,8 +167,8 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	from -= from % 16;
 	want = problem->offset - from + (problem->length ? problem->length : 64);
 	bytes = malloc(PEEK_MAX);
-	if (bytes && s->ops->peek(s, from, bytes, want < PEEK_MAX ? (size_t)want : PEEK_MAX, &got,
-	    &err) < 0)
+	if (bytes && has_place(problem) && s->ops->peek(s, from, bytes, want < PEEK_MAX ? (size_t)want : PEEK_MAX,
+	    &got, &err) < 0)
 		say(p, ROLE_DAMAGE, err.text);
 	repair_line(v, p);
 	page_blank(p);

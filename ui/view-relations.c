@@ -114,7 +114,8 @@ static void relations_row(struct view *v, size_t line, struct rowbuf *out)
 	struct str via;
 
 	row_printf(out, mark_role(r->mark), "%c ", r->mark);
-	put_word(v, out, ROLE_STRONG, r->type, cols >= 60 ? 11 : 9);
+	put_word(v, out, ROLE_STRONG, r->type, cols >= 60 ? 10 : 8);
+	row_spaces(out, ROLE_NORMAL, 1);
 	put_word(v, out, ROLE_NORMAL, r->from, end > 4 ? end : 4);
 	row_lit(out, ROLE_LINK, " -> ");
 	put_word(v, out, ROLE_NORMAL, r->to, end > 4 ? end : 4);

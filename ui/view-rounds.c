@@ -201,9 +201,9 @@ static void rounds_header(struct view *v, struct rowbuf *out)
 
 static void put_pair(struct page *p, const char *key, const char *value)
 {
-	page_begin_par(p, "", "                  ", ROLE_NORMAL);
+	page_begin_par(p, "", "  ", ROLE_NORMAL);
 	page_puts(p, ROLE_DIM, key);
-	page_fill(p, ROLE_NORMAL, " ", 16 - (int)strlen(key));
+	page_fill(p, ROLE_NORMAL, " ", 8 - (int)strlen(key));
 	page_puts(p, ROLE_NORMAL, "  ");
 	page_text(p, ROLE_NORMAL, *value ? value : "-", *value ? strlen(value) : 1);
 	page_end_par(p);
@@ -294,10 +294,10 @@ static void rounds_pane(struct view *v, struct page *p, size_t limit)
 	if (r.state == ROUND_FOLDED) {
 		put_pair(p, "digest", r.digest);
 		put_pair(p, "previous", r.previous);
-		put_pair(p, "input digest", r.input_digest);
+		put_pair(p, "input", r.input_digest);
 		snprintf(text, sizeof(text), "%.40s to %.40s", *r.from_time ? r.from_time : "-",
 			*r.through_time ? r.through_time : "-");
-		put_pair(p, "records from", text);
+		put_pair(p, "records", text);
 		count_lines(&r, p);
 	}
 	page_blank(p);

@@ -6,10 +6,12 @@
 
 #include "store/conversation-internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/session.h"
 
 _Static_assert((int)CONVERSATION_COUNTS == (int)FLOW_COUNTS, "the counts of a header");
 
@@ -159,6 +161,38 @@ static void take_finding(void *arg, const struct flow_finding *f)
 		c->worst = state_of(f->code);
 }
 
+/* Where the rounds are one behind the other: the first byte of a round. */
+static uint64_t begin_of(const struct conversation *c, uint64_t number)
+{
+	size_t n;
+	const struct flow_round *rounds = flow_rounds(c->f, &n);
+	uint64_t off = 0;
+
+	for (size_t i = 0; i < n && rounds[i].number != number; i++)
+		off += rounds[i].size;
+	return off;
+}
+
+/* What the fold has said already is not said again. */
+static void add_problems(struct conversation *c)
+{
+	struct problem_list *list = &c->s->problems;
+	uint64_t stopped = 0;
+	bool has_stopped = flow_problem(c->f, &stopped) != NULL;
+
+	for (size_t i = 0; i < c->nfindings; i++) {
+		const struct conversation_finding *f = &c->findings[i];
+
+		if (f->check == 0)
+			problem_add(list, &c->s->arena, f->code, 0, 0, 0, ENTRY_NONE, "sequence %" PRIu64 ": %s", f->seq,
+				f->said);
+		else if (f->check != 3 || !has_stopped || f->round != stopped)
+			problem_add(list, &c->s->arena, f->code, 0, begin_of(c, f->round), 0, ENTRY_NONE,
+				"round %" PRIu64 ", check %d: %s", f->round, f->check, f->said);
+	}
+	problem_sort(list);
+}
+
 int conversation_verify_step(struct conversation *c, unsigned budget_us)
 {
 	if (c->is_verified)
@@ -166,6 +200,8 @@ int conversation_verify_step(struct conversation *c, unsigned budget_us)
 	if (!c->verifier)
 		c->verifier = flow_verify_new(c->f, take_finding, c);
 	c->is_verified = flow_verify_step(c->verifier, budget_us) == 0;
+	if (c->is_verified)
+		add_problems(c);
 	return !c->is_verified;
 }
 

@@ -10,6 +10,7 @@
 
 struct conversation {
 	struct flow_conversation *f;
+	struct session *s;               /* gets the findings as problems */
 
 	uint32_t round;
 	struct flow_view view, before;   /* as of the round, and of the one before it */

@@ -242,6 +242,7 @@ struct conversation *conversation_new(struct work *w)
 		return NULL;
 	c = xcalloc(1, sizeof(*c));
 	c->f = flow_of_session(w->s);
+	c->s = w->s;
 	conversation_list_rounds(c);
 	conversation_show(c, flow_folded(c->f));
 	return c;
@@ -337,20 +338,4 @@ void conversation_card_fill(struct conversation *c, size_t i)
 {
 	if (!c->cards.v[i].is_filled)
 		flow_card(c->f, &c->view, &c->cards.v[i], &c->card_arena);
-}
-
-/* ---- cards of any session ---- */
-
-int work_cards(struct work *w, struct arena *a, struct card_list *out, struct err *err)
-{
-	if (!w->s->ops->cards)
-		return 0;
-	return w->s->ops->cards(w->s, a, out, err);
-}
-
-int work_card_fill(struct work *w, struct card *card, struct arena *a, struct err *err)
-{
-	if (card->is_filled)
-		return 0;
-	return w->s->ops->card(w->s, card, a, err);
 }

@@ -172,17 +172,14 @@ struct conversation_finding {
 	const char *code, *said;
 	uint64_t round, seq;    /* 0: not about one */
 };
-/* The six checks and the landed files, by steps: 1: more to do, 0: done. */
+/*
+ * The six checks and the landed files, by steps: 1: more to do, 0: done. At the
+ * end what was found is among the session's problems.
+ */
 int conversation_verify_step(struct conversation *c, unsigned budget_us);
 void conversation_verify_progress(const struct conversation *c, uint64_t *done, uint64_t *all);
 const struct conversation_finding *conversation_findings(const struct conversation *c, size_t *n);
 /* "checking", "verified", "incomplete" (something is missing), "mismatch" (a digest is wrong), "damaged". */
 const char *conversation_state(const struct conversation *c);
-
-/* ---- cards of other sessions ---- */
-
-/* The session's own and those of parents that changed while it was open; err: as the format says. */
-int work_cards(struct work *w, struct arena *a, struct card_list *out, struct err *err);
-int work_card_fill(struct work *w, struct card *card, struct arena *a, struct err *err);
 
 #endif

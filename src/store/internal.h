@@ -93,6 +93,8 @@ struct work {
 	struct log_id sidecar_id;
 	struct reflog reflog;
 	bool is_loaded; /* all read, tip and labels applied */
+	struct card_list parents;   /* entries with another parent than before, in parents_arena */
+	struct arena parents_arena;
 	struct undo *undo;
 	size_t nundo, undo_cap;
 	char why[300]; /* of work_can */
@@ -109,6 +111,11 @@ void work_reapply(struct work *w);
 int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *err);
 /* Up to date, and the entry of that id: ERR_NOTFOUND when it is gone. */
 int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *err);
+
+/* ---- cards.c ---- */
+
+/* `now` was read anew: makes a card for each entry of `old` that hangs elsewhere in it. */
+void work_note_parents(struct work *w, struct session *old, struct session *now);
 
 /* ---- ops.c: what the operations share ---- */
 

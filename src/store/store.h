@@ -188,6 +188,14 @@ int store_untrash(const struct done *trashed, struct err *err); /* puts the file
 /* Text of an entry for the editor of a retry (whole, unsanitised). */
 int work_content(struct work *w, uint32_t entry, struct buf *out, struct err *err);
 
+/*
+ * Where what a model is sent was rewritten (model/card.h): the format's own
+ * cards, then one for each entry that has another parent since the session was
+ * opened. Everything lies in `a`, which the cards are filled from, too.
+ */
+int work_cards(struct work *w, struct arena *a, struct card_list *out, struct err *err);
+int work_card_fill(struct work *w, struct card *card, struct arena *a, struct err *err);
+
 /* ---------------------------------------------------------------- reflog */
 
 enum reflog_op { REFLOG_CHECKOUT, REFLOG_LABEL, REFLOG_APPEND, REFLOG_OTHER };

@@ -79,6 +79,7 @@ void work_close(struct work **wp)
 	reflog_release(&w->reflog);
 	for (size_t i = 0; i < w->nundo; i++)
 		undo_release(&w->undo[i]);
+	arena_free(&w->parents_arena);
 	free(w->undo);
 	free(w->sidecar);
 	free(w->path);
@@ -251,8 +252,10 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 	w->is_loaded = false;
 	n->was_replaced = true;
 	rc = work_step(w, REFRESH_US, err);
-	if (rc == 0)
+	if (rc == 0) {
 		compare_sessions(old, s, &n->came, &n->gone);
+		work_note_parents(w, old, s);
+	}
 	session_free(&old);
 	return rc < 0 ? rc : 0;
 }

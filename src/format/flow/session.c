@@ -103,7 +103,7 @@ static int op_peek(struct session *s, uint64_t off, void *p, size_t n, size_t *g
 	*got = 0;
 	while (i < c->folded && off >= src->base[i + 1])
 		i++;
-	if (i == c->folded)
+	if (i == c->nrounds || (i == c->folded && c->rounds[i].state != FLOW_BAD))
 		return 0;
 	path = flow_round_path(c, &c->rounds[i]);
 	rc = log_reader_open(&r, path, err);

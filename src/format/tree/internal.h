@@ -135,6 +135,9 @@ void tree_call_words(const struct tree_call *call, size_t limit, struct buf *out
 int tree_op_id(struct session *s, uint32_t entry, struct buf *out, struct err *err);
 int tree_op_record(struct session *s, uint32_t entry, struct buf *out, struct err *err);
 int tree_op_peek(struct session *s, uint64_t off, void *p, size_t n, size_t *got, struct err *err);
+/* cards.c */
+int tree_op_cards(struct session *s, struct arena *a, struct card_list *out, struct err *err);
+int tree_op_card(struct session *s, struct card *card, struct arena *a, struct err *err);
 int tree_op_preview(struct session *s, uint32_t entry, size_t limit, struct buf *text,
 	struct buf *who, struct err *err);
 int tree_op_content(struct session *s, uint32_t entry, size_t limit, struct arena *a,

@@ -26,6 +26,8 @@ static const struct session_ops tree_ops = {
 	.content = tree_op_content,
 	.record = tree_op_record,
 	.peek = tree_op_peek,
+	.cards = tree_op_cards,
+	.card = tree_op_card,
 	.free = free_src,
 };
 
