@@ -52,11 +52,6 @@ bool session_is_leaf(const struct session *s, uint32_t entry)
 	return s->entries[entry].first_child == ENTRY_NONE;
 }
 
-bool session_is_unclosed(const struct session *s)
-{
-	return s->n > 0 && s->entries[s->n - 1].flags & ENTRY_DERIVED;
-}
-
 bool session_is_fork(const struct session *s, uint32_t entry)
 {
 	uint32_t child = s->entries[entry].first_child;
