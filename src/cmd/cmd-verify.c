@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "format/dsh/dsh.h"
 #include "cmd/cmd-flow.h"
 
 struct tally {
 	struct cmd *c;
 	uint64_t sessions, damaged, findings, unreadable;
 	json_doc *list; /* with --json */
+	struct dsh_family *family;
 	struct progress progress;
 	uint64_t done, all, part; /* bytes of the sessions; part: of those at hand */
 };
@@ -97,6 +99,8 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 		say_unreadable(c, t, row, err.text);
 	} else {
 		c->s = work_session(c->work);
+		if (!strcmp(c->s->format, format_dsh.name))
+			dsh_family_check(t->family, c->s);
 		say_problems(c, t, row);
 	}
 	c->s = NULL;
@@ -204,6 +208,7 @@ int cmd_verify(struct cmd *c)
 
 	if (status != STATUS_DONE)
 		return status;
+	t.family = dsh_family_new();
 	store_scan(c->store);
 	status = cmd_root_notes(c);
 	if (c->json)
@@ -216,6 +221,7 @@ int cmd_verify(struct cmd *c)
 		i += verify_some(c, &t, &rows[i]);
 	progress_hide(&t.progress);
 	free(rows);
+	dsh_family_free(&t.family);
 	if (t.unreadable)
 		status = STATUS_IO;
 	else if (t.findings && status == STATUS_DONE)

@@ -192,6 +192,16 @@ static void events_are(
 	buf_release(&text);
 }
 
+static void no_events(const char *who, struct session *s, uint64_t from)
+{
+	struct buf text = { 0 };
+
+	s->ops->events(s, 0, from, collect, &text, NULL);
+	if (text.n)
+		COMPLAIN("%s from %d: events where there are none", who, (int)from);
+	buf_release(&text);
+}
+
 /* ---- details ---- */
 
 struct details {
@@ -346,8 +356,12 @@ static bool check_read_from(struct str key, const json_doc *want, void *arg)
 {
 	struct one_case *c = arg;
 
+	uint64_t from = strtoull(key.p, NULL, 10);
+
 	if (json_doc_is_object(want) && !at(want, "error"))
-		events_are(c->who, c->s, 0, strtoull(key.p, NULL, 10), want);
+		events_are(c->who, c->s, 0, from, want);
+	else if (!json_doc_is_object(want))
+		no_events(c->who, c->s, from);
 	return true;
 }
 

@@ -226,11 +226,93 @@ static void test_content(void **state)
 	json_doc_free(&want);
 }
 
+/* ---- what the outline and the list of talks hold ---- */
+
+static void check_same(const struct at *at, const char *key, const json_doc *want, const json_doc *got)
+{
+	struct buf a = { 0 }, b = { 0 };
+
+	json_doc_dump(want, 0, &a);
+	if (got)
+		json_doc_dump(got, 0, &b);
+	ncompared++;
+	if (a.n != b.n || memcmp(a.p, b.p ? b.p : "", a.n) != 0)
+		differs(at, key, &a, &b);
+	buf_release(&a);
+	buf_release(&b);
+}
+
+static bool check_talk_member(struct str key, const json_doc *want, void *arg)
+{
+	const struct at *at = arg;
+	char *name = xstrndup(key.p, key.n);
+
+	check_same(at, name, want, json_doc_get(at->got, name));
+	free(name);
+	return true;
+}
+
+static void check_talks(const char *id, const json_doc *want)
+{
+	char *args = xasprintf("log '%s' --json", id);
+	json_doc *got = run_json("valid", args);
+
+	assert_int_equal(json_doc_count(got), json_doc_count(want));
+	for (size_t i = 0; i < json_doc_count(want); i++) {
+		struct at at = { .id = id, .node = "talk", .got = json_doc_at(got, i) };
+
+		json_doc_each(json_doc_at(want, i), check_talk_member, &at);
+	}
+	json_doc_free(&got);
+	free(args);
+}
+
+static void check_outline(const char *id, const json_doc *want)
+{
+	char *args = xasprintf("fold '%s' --json", id);
+	json_doc *got = run_json("valid", args);
+	struct at at = { .id = id, .node = "outline" };
+
+	assert_int_equal(json_doc_count(got), json_doc_count(want));
+	for (size_t i = 0; i < json_doc_count(want); i++) {
+		check_same(&at, "depth", json_doc_at(json_doc_at(want, i), 0),
+			json_doc_get(json_doc_at(got, i), "depth"));
+		check_same(&at, "id", json_doc_at(json_doc_at(want, i), 1),
+			json_doc_get(json_doc_at(got, i), "id"));
+	}
+	json_doc_free(&got);
+	free(args);
+}
+
+static bool check_lists(struct str key, const json_doc *want, void *arg)
+{
+	char *id = xstrndup(key.p, key.n);
+
+	(void)arg;
+	check_talks(id, json_doc_get(want, "talks"));
+	check_outline(id, json_doc_get(want, "outline"));
+	free(id);
+	return true;
+}
+
+static void test_lists(void **state)
+{
+	json_doc *want = answers("content.json");
+
+	(void)state;
+	ncompared = nbad = 0;
+	json_doc_each(want, check_lists, NULL);
+	assert_int_equal(nbad, 0);
+	assert_true(ncompared >= 11 * 8 + 142 * 2);
+	json_doc_free(&want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_conversations),
 		cmocka_unit_test(test_content),
+		cmocka_unit_test(test_lists),
 	};
 	const char *srcdir = getenv("srcdir");
 	char *dir = xasprintf("%s/tests/format/flow", srcdir ? srcdir : ".");

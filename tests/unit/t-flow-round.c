@@ -41,12 +41,16 @@ struct expected_round {
 	const char *code;   /* NULL: it is valid */
 	const char *lines;  /* before the commit */
 	const char *commit; /* NULL: the right one; else a format with digest and counts */
+	const char *keeps;  /* of a valid one: the codes of the rules that it just does not break */
 };
 
 static const struct expected_round rounds[] = {
-	{ NULL, HEADER, NULL },
-	{ NULL, HEADER NODE, NULL },
-	{ NULL, HEADER NODE RELATION_OF(ENDS) OPEN_OF(",\"state\":\"open\""), NULL },
+	{ NULL, HEADER, NULL,
+		"first-not-header no-commit second-header after-commit" },
+	{ NULL, HEADER NODE, NULL,
+		"no-id unknown-frame revision" },
+	{ NULL, HEADER NODE RELATION_OF(ENDS) OPEN_OF(",\"state\":\"open\""), NULL,
+		"dup-id relation-incomplete" },
 	{ NULL, HEADER OPEN_OF(",\"state\":\"open\"") NODE, NULL },
 	/* lines */
 	{ "bad-json", HEADER "{\"t\":\"node\",}\n", NULL },
@@ -54,7 +58,8 @@ static const struct expected_round rounds[] = {
 	{ "bad-json", HEADER NODE_OF(",\"x\":01"), NULL },
 	{ "bad-json", HEADER NODE_OF(",\"x\":\"a\tb\""), NULL },
 	{ "bad-json", HEADER " \t\n", NULL },
-	{ NULL, HEADER " {\"t\" : \"node\",\"id\":\"n\",\"revision\":1}\t\r\n", NULL },
+	{ NULL, HEADER " {\"t\" : \"node\",\"id\":\"n\",\"revision\":1}\t\r\n", NULL,
+		"bad-json" },
 	{ NULL, HEADER NODE_OF(",\"x\":\"\\ud800 \xff\""), NULL },
 	{ "bad-type", HEADER "[]\n", NULL },
 	{ "bad-type", HEADER "null\n", NULL },
@@ -67,11 +72,13 @@ static const struct expected_round rounds[] = {
 	{ "bad-type", HEAD_OF(IDS "\"round\":\"1\"," SEQS WORDS), NULL },
 	{ "bad-type", HEAD_OF(IDS "\"round\":1,\"talks\":1.5," SEQS WORDS), NULL },
 	{ NULL, HEAD_OF(IDS "\"round\":1,\"talks\":-1,\"title\":null," SEQS WORDS), NULL },
-	{ NULL, HEADER NODE_OF(",\"parent\":null,\"ref\":{\"seq\":1,\"row\":1,\"block\":-3}"), NULL },
+	{ NULL, HEADER NODE_OF(",\"parent\":null,\"ref\":{\"seq\":1,\"row\":1,\"block\":-3}"), NULL,
+		"bad-type" },
 	{ NULL, HEADER NODE_OF(",\"parent\":1,\"parent\":\"p\",\"attrs\":[1],\"to\":7"), NULL },
 	{ "empty-line", HEADER "\n" NODE, NULL },
 	{ "empty-line", HEADER NODE, COMMIT "\n" },
-	{ NULL, HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\"," COUNTS "}" },
+	{ NULL, HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\"," COUNTS "}",
+		"empty-line digest-mismatch" },
 	{ "first-not-header", NODE HEADER, NULL },
 	{ "first-not-header", "", NULL },
 	{ "second-header", HEADER HEADER, NULL },
@@ -88,12 +95,18 @@ static const struct expected_round rounds[] = {
 	{ "header-input-digest", HEAD_OF(IDS "\"round\":1," SEQS "\"parser\":\"p\",\"policy\":\"q\""), NULL },
 	{ "header-round", HEAD_OF(IDS SEQS WORDS), NULL },
 	{ "header-previous-missing", HEAD_OF(IDS "\"round\":2," SEQS WORDS), NULL },
-	{ NULL, HEAD_OF(IDS "\"round\":2,\"previous\":\"x\"," SEQS WORDS), NULL },
+	{ NULL, HEAD_OF(IDS "\"round\":2,\"previous\":\"x\"," SEQS WORDS), NULL,
+		"header-previous-missing header-round" },
 	{ "header-previous-first", HEAD_OF(IDS "\"round\":1,\"previous\":\"x\"," SEQS WORDS), NULL },
-	{ NULL, HEAD_OF(IDS "\"round\":1,\"previous\":\"\"," SEQS WORDS), NULL },
+	{ NULL, HEAD_OF(IDS "\"round\":1,\"previous\":\"\"," SEQS WORDS), NULL,
+		"header-previous-first" },
 	{ "header-from-seq", HEAD_OF(IDS "\"round\":1,\"through_seq\":2," WORDS), NULL },
 	{ "header-range", HEAD_OF(IDS "\"round\":1,\"from_seq\":4,\"through_seq\":2," WORDS), NULL },
-	{ NULL, HEAD_OF(IDS "\"round\":1,\"from_seq\":3,\"through_seq\":2," WORDS), NULL },
+	{ NULL, HEAD_OF(IDS "\"round\":1,\"from_seq\":3,\"through_seq\":2," WORDS), NULL,
+		"header-range header-from-seq" },
+	{ NULL, HEAD_OF("\"schema\":\"sf/1\",\"conversation\":\"c\",\"session\":\"s\",\"round\":1," SEQS
+		"\"input_digest\":\" \",\"parser\":\"0\",\"policy\":\"null\""), NULL,
+		"header-schema header-conversation header-session header-parser header-policy header-input-digest" },
 	/* entities */
 	{ "no-id", HEADER "{\"t\":\"node\",\"id\":\"\",\"revision\":1}\n", NULL },
 	{ "no-id", HEADER "{\"t\":\"unresolved\",\"revision\":1,\"state\":\"open\"}\n", NULL },
@@ -106,32 +119,38 @@ static const struct expected_round rounds[] = {
 	{ "unresolved-state", HEADER OPEN_OF(",\"state\":\"shut\""), NULL },
 	{ "unresolved-state", HEADER OPEN_OF(""), NULL },
 	{ NULL, HEADER OPEN_OF(",\"tombstone\":true,\"state\":\"shut\""), NULL },
-	{ NULL, HEADER OPEN_OF(",\"state\":\"terminal\""), NULL },
+	{ NULL, HEADER OPEN_OF(",\"state\":\"terminal\""), NULL,
+		"unresolved-state" },
 	{ "ref-zero", HEADER NODE_OF(",\"ref\":{}"), NULL },
 	{ "ref-zero", HEADER NODE_OF(",\"refs\":[null]"), NULL },
 	{ "ref-zero", HEADER RELATION_OF(ENDS ",\"evidence\":[{\"block\":1}]"), NULL },
-	{ NULL, HEADER NODE_OF(",\"ref\":{\"row\":1}"), NULL },
+	{ NULL, HEADER NODE_OF(",\"ref\":{\"row\":1}"), NULL,
+		"ref-zero" },
 	{ "ref-past", HEADER NODE_OF(",\"ref\":{\"seq\":3,\"row\":1}"), NULL },
 	{ "ref-past", HEADER NODE_OF(",\"tombstone\":true,\"refs\":[{\"seq\":1},{\"seq\":3}]"), NULL },
-	{ NULL, HEADER NODE_OF(",\"ref\":{\"seq\":2,\"row\":99}"), NULL },
+	{ NULL, HEADER NODE_OF(",\"ref\":{\"seq\":2,\"row\":99}"), NULL,
+		"ref-past" },
 	{ "bodies-shape", HEADER BODIES("{}"), NULL },
 	{ "bodies-shape", HEADER BODIES("false"), NULL },
 	{ "bodies-shape", HEADER BODIES("[{\"role\":1}]"), NULL },
 	{ "bodies-shape", HEADER BODIES("[{\"role\":\"other\"},7]"), NULL },
 	{ NULL, HEADER BODIES("null"), NULL },
-	{ NULL, HEADER BODIES("[]"), NULL },
+	{ NULL, HEADER BODIES("[]"), NULL,
+		"bodies-shape" },
 	{ "bodies-role", HEADER BODIES("[null]"), NULL },
 	{ "bodies-role", HEADER BODIES("[{\"role\":\"Request\",\"ref\":{\"seq\":1,\"row\":1}}]"), NULL },
 	{ "bodies-zero", HEADER BODIES("[{\"role\":\"request\",\"ref\":{\"seq\":1}}]"), NULL },
 	{ "ref-past", HEADER BODIES("[{\"role\":\"request\",\"ref\":{\"seq\":3,\"row\":1}}]"), NULL },
-	{ NULL, HEADER BODIES("[{\"role\":\"response\",\"ref\":{\"seq\":2,\"row\":1}}]"), NULL },
+	{ NULL, HEADER BODIES("[{\"role\":\"response\",\"ref\":{\"seq\":2,\"row\":1}}]"), NULL,
+		"bodies-role bodies-zero" },
 	/* the commit */
 	{ "no-commit", HEADER NODE, "" },
 	{ "digest-mismatch", HEADER, "{\"t\":\"commit\",\"digest\":\"0%s\"," COUNTS "}\n" },
 	{ "digest-mismatch", HEADER, "{\"t\":\"commit\"}\n" },
 	{ "counts-mismatch", HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":2}}\n" },
 	{ "counts-mismatch", HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\"}\n" },
-	{ NULL, HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":1}}\n" },
+	{ NULL, HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":1}}\n",
+		"counts-mismatch" },
 	{ NULL, HEADER, "{\"t\":\"commit\",\"digest\":\"%s\"}\n" },
 };
 
@@ -170,6 +189,26 @@ static void read_round(const char *text, size_t n, struct flow_fault *fault)
 	free(path);
 }
 
+/* ---- which codes have been seen ---- */
+
+static struct buf broken, kept; /* words, each between spaces */
+
+static void note(struct buf *b, const char *codes)
+{
+	buf_addc(b, ' ');
+	buf_adds(b, codes);
+	buf_addc(b, ' ');
+}
+
+static bool is_noted(const struct buf *b, const char *code)
+{
+	char *word = xasprintf(" %s ", code);
+	bool is = b->n && strstr(b->p, word);
+
+	free(word);
+	return is;
+}
+
 static void test_rules(void **state)
 {
 	int nbad = 0;
@@ -187,6 +226,7 @@ static void test_rules(void **state)
 			print_error("%s\nexpected %s, got %s: %s\n", text.p, r->code, fault.code, fault.text);
 			nbad++;
 		}
+		note(r->code ? &broken : &kept, r->code ? r->code : r->keeps ? r->keeps : "");
 		buf_release(&text);
 	}
 	assert_int_equal(nbad, 0);
@@ -212,6 +252,7 @@ static void test_depth(void **state)
 			assert_null(fault.code);
 		else
 			assert_string_equal(fault.code, "too-deep");
+		note(depth < 256 ? &kept : &broken, "too-deep");
 		buf_release(&text);
 	}
 }
@@ -300,6 +341,8 @@ static void check_chain(const struct chain_round *second, uint32_t folded, const
 	} else {
 		assert_null(f);
 	}
+	note(code ? &broken : &kept, code ? code : "fold-missing fold-round fold-previous fold-conversation "
+		"fold-session fold-parser fold-policy");
 	flow_close(&c);
 }
 
@@ -361,6 +404,40 @@ static void test_times(void **state)
 	assert_false(flow_time(str_of("2026-10-05T08:00:01Zx"), &ms));
 }
 
+/* Each code that the document lists for rounds and folds has a case that breaks it and one that does not. */
+static void test_codes(void **state)
+{
+	const char *srcdir = getenv("srcdir");
+	char *path = xasprintf("%s/doc/formats.md", srcdir ? srcdir : "."), *text, *line, *rest, *at;
+	size_t n;
+	int ncodes = 0, nbad = 0;
+
+	(void)state;
+	text = temp_get(path, &n);
+	assert_non_null(text);
+	at = strstr(text, "\n## flow\n");
+	assert_non_null(at);
+	rest = strstr(at, "\n### Checks\n");
+	assert_non_null(rest);
+	*rest = '\0';
+	for (line = strtok_r(at, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char code[64];
+
+		if (sscanf(line, "| `%63[a-z0-9-]` |", code) != 1)
+			continue;
+		ncodes++;
+		if (!is_noted(&broken, code) || !is_noted(&kept, code)) {
+			print_error("%s: no case %s it\n", code, is_noted(&broken, code) ? "just keeps" : "breaks");
+			nbad++;
+		}
+	}
+	print_message("%d codes of the document have both cases\n", ncodes - nbad);
+	assert_int_equal(nbad, 0);
+	assert_int_equal(ncodes, 39);
+	free(text);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,11 +447,14 @@ int main(void)
 		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_as_of),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_codes),
 	};
 	int failed;
 
 	temp_make(dir);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	buf_release(&broken);
+	buf_release(&kept);
 	temp_remove(dir);
 	return failed;
 }

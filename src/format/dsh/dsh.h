@@ -31,6 +31,17 @@ void dsh_put_id_of_name(struct buf *out, const char *name);
 /* The events that close an interrupted turn, one JSON object a line; empty when nothing is open. */
 struct str dsh_closers(const struct session *s, size_t *n);
 bool dsh_is_zstd(const struct session *s);
+
+/*
+ * Checks a loaded session against those it came from, and adds what is wrong to
+ * its problems: a parent that is missing, a cycle, a fork point that the parent
+ * does not reach, inherited events that differ, an id that stands twice. One
+ * family serves many sessions of a root.
+ */
+struct dsh_family;
+struct dsh_family *dsh_family_new(void);
+void dsh_family_free(struct dsh_family **f);
+void dsh_family_check(struct dsh_family *f, struct session *s);
 /* Why the session may not be continued (damage, an unknown version or type), or NULL. */
 const char *dsh_refusal(const struct session *s);
 uint64_t dsh_count(const struct session *s); /* events, without closers; the next seq */

@@ -1,0 +1,52 @@
+#!/bin/sh
+# verify: sessions of a dsh root against those they came from.
+. "${srcdir:-.}/tests/cmd/lib.sh"
+
+header() { # id parent seed
+	printf '{"type":"session","version":0,"id":"%s","createdAt":1,"cwd":"/p"%s%s,"delegationDepth":%s}\n' \
+		"$1" "${2:+,\"parentSession\":\"$2\"}" "${3:+,\"seedLength\":$3}" "${4:-0}"
+}
+event() { # seq turn
+	printf '{"type":"turn/start","seq":%s,"time":%s,"data":{"turn":%s}}\n' "$1" "$1" "$2"
+	printf '{"type":"turn/end","seq":%s,"time":%s,"data":{"turn":%s,"reason":{"kind":"completed"}}}\n' \
+		$(($1 + 1)) "$1" "$2"
+}
+put() { # id, the text from stdin
+	mkdir -p "$tmp/logs/${project:---p--}/$1"
+	cat >"$tmp/logs/${project:---p--}/$1/session.jsonl"
+}
+finds() { # id, text
+	run verify "$tmp/logs/--p--/$1"
+	want 1
+	want_line "lineage: $2"
+}
+
+{ header parent; event 0 1; event 2 2; } | put parent
+{ header child parent 2; event 0 1; } | put child
+run verify "$tmp/logs"
+want 0
+want_line "2 sessions checked: nothing found"
+
+{ header orphan gone 2; event 0 1; } | put orphan
+finds orphan "its parent gone is not in the root"
+{ header beyond parent 6; event 0 1; event 2 2; event 4 3; } | put beyond
+finds beyond "its fork point lies beyond parent, which has 4 events"
+{ header short parent 4; event 0 1; } | put short
+finds short "it is to have inherited 4 events and has 2"
+{ header other parent 4; event 0 1; event 2 7; } | put other
+finds other "what it inherited is not what parent says, from event 2 on"
+{ header ring-a ring-b; event 0 1; } | put ring-a
+{ header ring-b ring-c; event 0 1; } | put ring-b
+{ header ring-c ring-a; event 0 1; } | put ring-c
+finds ring-b "it descends from itself, by way of ring-c"
+{ header self self; event 0 1; } | put self
+finds self "it descends from itself, by way of self"
+{ printf '{"type":"session","version":0,"id":"agent","createdAt":1,"cwd":"/p","parentSession":"parent",'
+	printf '"origin":"subagent","delegationDepth":3}\n'
+	event 0 1; } | put agent
+finds agent "a subagent of parent at delegation depth 3"
+{ header child; event 0 1; } | project=--q-- put child
+run verify "$tmp/logs/--p--/child"
+want 1
+want_line "duplicate-id: 2 sessions of the root have this id"
+finish
