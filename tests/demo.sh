@@ -13,3 +13,22 @@ if ! diff -r "$top/data/demo/tree" "$tmp/tree"; then
 	echo "data/demo is not what tools/demo/make-demo.py writes"
 	exit 1
 fi
+
+# Conversations: the same, and only the chain that is meant to be broken is.
+python3 -B "$top/tools/demo/make-flow.py" "$tmp/flow" || exit 1
+if ! diff -r "$top/data/demo/flow" "$tmp/flow"; then
+	echo "data/demo/flow is not what tools/demo/make-flow.py writes"
+	exit 1
+fi
+bough=${BOUGH:-./bough}
+if ! "$bough" verify "$tmp/flow/_conversations/letters-twice" >"$tmp/said"; then
+	cat "$tmp/said"
+	echo "the conversation of the demo has findings"
+	exit 1
+fi
+"$bough" verify "$tmp/flow/_conversations/greenhouse-log" >"$tmp/said"
+if test $? -ne 1 || ! grep -q 'round 3: digest-mismatch' "$tmp/said"; then
+	cat "$tmp/said"
+	echo "the broken chain of the demo is not found to be broken"
+	exit 1
+fi
