@@ -81,7 +81,7 @@ expect_not 'apt, user without sudo: cmocka is for check only' "$tmp/said" libcmo
 expect_not 'apt, user without sudo: nothing was run' "$tmp/calls" apt-get
 
 strap -- check
-expect 'apt, check' "$tmp/said" 'libcmocka-dev tmux strace python3'
+expect 'apt, check' "$tmp/said" 'libcmocka-dev tmux strace python3 zstd'
 
 # Sudo that would ask for a password, where nobody can answer.
 machine apt-get sudo

@@ -139,8 +139,10 @@ static void body_lines(const struct conversation_body *b, struct page *p)
 	put(p, ROLE_HEADING, b->is_request ? "request" : "response");
 	if (!b->why)
 		snprintf(text, sizeof(text), "  %s bytes, sequence %" PRIu64 " record %" PRIu64, bytes, b->seq, b->row);
+	else if (strncmp(b->why, "missing", 7) == 0)
+		snprintf(text, sizeof(text), "  missing: sequence %" PRIu64 ", record %" PRIu64, b->seq, b->row);
 	else
-		snprintf(text, sizeof(text), "  missing: sequence %" PRIu64 " record %" PRIu64 ": %s", b->seq, b->row,
+		snprintf(text, sizeof(text), "  not shown: sequence %" PRIu64 ", record %" PRIu64 ": %s", b->seq, b->row,
 			b->why);
 	put(p, b->why ? ROLE_DAMAGE : ROLE_DIM, text);
 	page_end_par(p);
@@ -187,6 +189,7 @@ void node_page(struct conversation_view *cv, uint32_t line, size_t limit, struct
 	for (size_t i = n.nbodies; i-- > 0;)
 		body_lines(&n.bodies[i], p);
 	page_blank(p);
-	page_content(p, &n.content);
+	if (n.content.n)
+		page_content(p, &n.content);
 	arena_free(&scratch);
 }

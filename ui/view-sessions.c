@@ -156,13 +156,17 @@ static void draw_state(const struct session_row *row, struct rowbuf *out)
 
 static void draw_counts(const struct session_row *row, bool with_branches, struct rowbuf *out)
 {
+	bool has_steps = row->format && strcmp(row->format, "flow") == 0;
+	const char *one = has_steps ? "step   " : "entry  ", *more = has_steps ? "steps  " : "entries";
 	char text[48], count[32];
 
 	if (row->state != ROW_LOADED) {
 		row_spaces(out, ROLE_NORMAL, 15);
 	} else {
 		count_human(row->entries, count);
-		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? "entry  " : "entries");
+		if (has_steps && row->entries == 0) /* an old round does not say */
+			snprintf(count, sizeof(count), "-");
+		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? one : more);
 		row_field_right(out, ROLE_DIM, text, strlen(text), 15);
 	}
 	if (!with_branches)

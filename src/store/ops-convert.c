@@ -116,17 +116,40 @@ static int compare(struct work *w, struct convert *c, struct err *err)
 	return rc < 0 ? rc : check_events(w, c, err);
 }
 
-/* A new file that is not what it must be goes away again. */
-static int drop_new(const struct convert *c, struct err *cause)
+/* The new file goes away again, where the old one is under its name. */
+static int drop_new(const struct work *w, const struct convert *c, struct err *cause)
 {
 	struct err e = { 0 }, said = *cause;
+	struct log_id old, new;
 
+	if (log_stat(w->path, &old, NULL) < 0 || !old.exists ||
+		(log_stat(c->path, &new, NULL) == 0 && !new.exists))
+		return cause->code;
 	if (log_unlink(c->path, &e) == 0)
 		return cause->code;
 	err_clear(cause);
 	err_set(cause, said.code, "%.150s; %.120s is left behind", said.text, c->path);
 	cause->sys = said.sys;
 	return cause->code;
+}
+
+/*
+ * The old file steps back. A writer without a lock may have added to it at the
+ * last moment: then it steps forward again, and the new file goes.
+ */
+static int step_back(struct work *w, const struct convert *c, struct err *err)
+{
+	struct log_id id;
+	int rc = log_move(w->path, c->old, err);
+
+	/* a look that fails says nothing: all is where it must be */
+	if (rc < 0 || log_stat(c->old, &id, NULL) < 0 ||
+		!log_id_differs(w->fmt->file(w->s), &id))
+		return rc;
+	rc = log_move(c->old, w->path, err);
+	if (rc == 0)
+		rc = err_set(err, ERR_CHANGED, "%s was written while it was converted", w->path);
+	return rc;
 }
 
 static int make(struct work *w, struct convert *c, struct err *err)
@@ -146,11 +169,11 @@ static int make(struct work *w, struct convert *c, struct err *err)
 		rc = compare(w, c, &e);
 	if (rc == 0)
 		rc = log_expect(lock.log, w->fmt->file(w->s), &e);
-	if (rc < 0 && is_new && log_stat(c->path, &id, NULL) == 0 && id.exists)
-		rc = drop_new(c, &e);
 	/* the new file is on the disk and good: only now the old one steps back */
 	if (rc == 0)
-		rc = log_move(w->path, c->old, &e);
+		rc = step_back(w, c, &e);
+	if (rc < 0 && is_new)
+		rc = drop_new(w, c, &e);
 	dsh_unlock(&lock);
 	return rc < 0 ? err_hand_over(err, &e) : 0;
 }
