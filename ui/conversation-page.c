@@ -73,6 +73,8 @@ static void token_line(const struct conversation_node *n, struct page *p)
 	page_begin_par(p, "", "  ", ROLE_DIM);
 	put(p, ROLE_DIM, "tokens  ");
 	for (int i = 0; i < CONVERSATION_TOKENS && n->has_tokens; i++) {
+		if (i > 1 && n->tokens[i] == 0)
+			continue; /* of the caches nothing is said */
 		snprintf(count, sizeof(count), "%s%" PRId64, i ? "  " : "", n->tokens[i]);
 		put(p, ROLE_NORMAL, count);
 		put(p, ROLE_DIM, words[i]);
@@ -139,8 +141,10 @@ static void body_lines(const struct conversation_body *b, struct page *p)
 	put(p, ROLE_HEADING, b->is_request ? "request" : "response");
 	if (!b->why)
 		snprintf(text, sizeof(text), "  %s bytes, sequence %" PRIu64 " record %" PRIu64, bytes, b->seq, b->row);
+	else if (strncmp(b->why, "missing", 7) == 0)
+		snprintf(text, sizeof(text), "  missing: sequence %" PRIu64 ", record %" PRIu64, b->seq, b->row);
 	else
-		snprintf(text, sizeof(text), "  missing: sequence %" PRIu64 " record %" PRIu64 ": %s", b->seq, b->row,
+		snprintf(text, sizeof(text), "  not shown: sequence %" PRIu64 ", record %" PRIu64 ": %s", b->seq, b->row,
 			b->why);
 	put(p, b->why ? ROLE_DAMAGE : ROLE_DIM, text);
 	page_end_par(p);
@@ -187,6 +191,7 @@ void node_page(struct conversation_view *cv, uint32_t line, size_t limit, struct
 	for (size_t i = n.nbodies; i-- > 0;)
 		body_lines(&n.bodies[i], p);
 	page_blank(p);
-	page_content(p, &n.content);
+	if (n.content.n)
+		page_content(p, &n.content);
 	arena_free(&scratch);
 }

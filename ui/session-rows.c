@@ -179,13 +179,21 @@ static const char *title_of(const struct item *it)
 	return it->row->title && *it->row->title ? it->row->title : it->row->id;
 }
 
+/* Folders list their names in no order: ties go by id. */
+static int compare_ids(const struct item *x, const struct item *y)
+{
+	int c = strcmp(x->row->id, y->row->id);
+
+	return c ? c : x->index < y->index ? -1 : 1;
+}
+
 static int compare_keys(const void *a, const void *b)
 {
 	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
 
 	if (x->key != y->key)
 		return x->key > y->key ? -1 : 1;
-	return x->index < y->index ? -1 : 1;
+	return compare_ids(x, y);
 }
 
 static int compare_titles(const void *a, const void *b)
@@ -193,7 +201,7 @@ static int compare_titles(const void *a, const void *b)
 	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
 	int c = strcasecmp(title_of(x), title_of(y));
 
-	return c ? c : x->index < y->index ? -1 : 1;
+	return c ? c : compare_ids(x, y);
 }
 
 static struct group *group_of(struct build *b, const struct item *it)

@@ -243,6 +243,15 @@ static void cards_header(struct view *v, struct rowbuf *out)
 	}
 }
 
+static bool is_withdrawn(const struct view *v, const struct card *card)
+{
+	struct conversation *c = on_conversation(v) ? conversation_model(v) : NULL;
+	uint32_t n, id = c ? conversation_find_word(c, card->id) : CONVERSATION_NONE;
+	uint32_t line = id != CONVERSATION_NONE ? conversation_line_of(c, id) : CONVERSATION_NONE;
+
+	return line != CONVERSATION_NONE && conversation_lines(c, &n)[line].mark == '-';
+}
+
 static void cards_heading(struct view *v, struct rowbuf *out)
 {
 	static const char *const system[] = { "unknown", "changed", "kept" };
@@ -264,9 +273,11 @@ static void cards_heading(struct view *v, struct rowbuf *out)
 		row_text(out, ROLE_STRONG, card->reply_reason.p, card->reply_reason.n);
 	}
 	if (card->kind == CARD_HISTORY || card->system_changed != CARD_UNKNOWN) {
-		row_str(out, ROLE_DIM, row_left(out) > 24 ? "   system prompt " : "   system ");
+		row_printf(out, ROLE_DIM, "   system %s", row_left(out) > 24 ? "prompt " : "");
 		row_str(out, ROLE_STRONG, system[card->system_changed]);
 	}
+	if (is_withdrawn(v, card))
+		row_lit(out, ROLE_DIFF_DEL, "   withdrawn by this round");
 }
 
 static const char *cards_empty(const struct view *v)
@@ -357,6 +368,13 @@ static void put_kept(struct page *p, const struct card *card, const struct card_
 		page_words(p, ROLE_DIM, "... and more");
 }
 
+static void put_missing(struct page *p, struct str said)
+{
+	page_begin_par(p, "! ", "  ", ROLE_DAMAGE);
+	page_text(p, ROLE_DAMAGE, said.p, said.n);
+	page_end_par(p);
+}
+
 static void cards_pane(struct view *v, struct page *p, size_t limit)
 {
 	const struct card *card = shown(v);
@@ -365,7 +383,7 @@ static void cards_pane(struct view *v, struct page *p, size_t limit)
 	if (!card)
 		return;
 	for (size_t i = 0; i < card->nmissing; i++)
-		page_line(p, ROLE_DAMAGE, "! ", card->missing[i].p, card->missing[i].n);
+		put_missing(p, card->missing[i]);
 	if (l && card->v[l->first].mark == CARD_KEPT) {
 		put_kept(p, card, l, limit);
 	} else if (l && of(v)->words && card->v[l->first].other != CARD_NONE) {

@@ -19,6 +19,8 @@
 #include "ui/internal.h"
 #include "ui/view.h"
 
+enum { ABOVE_MAX = 64 };
+
 struct conversation_view *conversation_of(const struct view *v)
 {
 	return v->priv;
@@ -64,7 +66,8 @@ bool conversation_is_folded(const struct conversation_view *cv, uint32_t line)
 {
 	uint32_t n, id = conversation_lines(cv->c, &n)[line].id;
 
-	return id < cv->nfolded && cv->folded[id];
+	/* a filter looks into what is folded: the lines that would unfold it may be left out */
+	return cv->show == NODES_ALL && id < cv->nfolded && cv->folded[id];
 }
 
 void conversation_set_fold(struct conversation_view *cv, uint32_t id, bool fold)
@@ -204,18 +207,39 @@ void conversation_goto(struct view *v, uint32_t id)
 	pager_stale(&v->pager);
 }
 
+/* The node under the cursor and those above it: one of them is there in other rounds, too. */
+static uint32_t above_cursor(const struct view *v, uint32_t ids[ABOVE_MAX])
+{
+	const struct conversation_view *cv = conversation_of(v);
+	uint32_t n, count = 0, line = conversation_cursor(v);
+	const struct conversation_line *lines = conversation_lines(cv->c, &n);
+
+	for (; line != CONVERSATION_NONE && count < ABOVE_MAX; line = lines[line].parent)
+		ids[count++] = lines[line].id;
+	return count;
+}
+
 void conversation_goto_round(struct view *v, uint32_t rounds)
 {
 	struct conversation_view *cv = conversation_of(v);
-	uint32_t folded = conversation_folded(cv->c);
+	uint32_t folded = conversation_folded(cv->c), ids[ABOVE_MAX], n;
 
 	if (rounds < 1 || rounds > folded) {
 		ui_say(v->ui, rounds < 1 ? "this is the first round" : "this is the newest round");
 		return;
 	}
+	n = above_cursor(v, ids);
 	v->moved = true;
 	conversation_show(cv->c, rounds);
 	view_relayout(v);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t line = conversation_line_of(cv->c, ids[i]);
+
+		if (line != CONVERSATION_NONE) {
+			view_set_cursor(v, conversation_nearest(cv, line));
+			break;
+		}
+	}
 	pager_stale(&v->pager);
 }
 
@@ -352,7 +376,7 @@ static void conversation_header(struct view *v, struct rowbuf *out)
 		return;
 	}
 	title = conversation_title(cv->c);
-	row_start(&right, clip * 3 / 5, out->ascii);
+	row_start(&right, clip * 4 / 5, out->ascii);
 	header_right(cv, &right);
 	room = clip - right.n - out->n;
 	header_middle(cv, room - (room > 60 ? 26 : 12), &middle);

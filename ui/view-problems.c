@@ -60,6 +60,7 @@ static void problems_row(struct view *v, size_t line, struct rowbuf *out)
 		row_field(out, ROLE_DIM, text, strlen(text), 18);
 	}
 	row_field(out, ROLE_DAMAGE, p->kind, strlen(p->kind), row_left(out) > 40 ? 14 : 0);
+	row_spaces(out, ROLE_NORMAL, row_left(out) > 20);
 	row_str(out, ROLE_NORMAL, p->message);
 }
 

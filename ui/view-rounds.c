@@ -283,7 +283,7 @@ static void rounds_pane(struct view *v, struct page *p, size_t limit)
 	finding_lines(v, r.number, p);
 	if (r.state == ROUND_LEFT)
 		page_words(p, ROLE_DAMAGE, "not folded: it stands behind the round that broke the chain");
-	if (r.state == ROUND_BAD) {
+	if (r.state == ROUND_BAD && conversation_check(model(v), v->cursor, 3) != 'x') {
 		page_begin_par(p, "! ", "  ", ROLE_DAMAGE);
 		page_puts(p, ROLE_DAMAGE, r.code);
 		snprintf(text, sizeof(text), "  line %" PRIu64 ", offset %" PRIu64 ": ", r.line, r.offset);

@@ -178,7 +178,8 @@ static bool about_node(struct conversation *c, uint32_t line, const struct flow_
 		buf_addstr(&text, first_of(member(n->attrs, "trigger", a), n->id));
 	} else if (is_kind(c, line, "stream")) {
 		out->name = short_of(n->id, "stream/");
-		buf_addstr(&text, member(n->attrs, "role", a));
+		if (!str_eq(out->name, member(n->attrs, "role", a)))
+			buf_addstr(&text, member(n->attrs, "role", a));
 		buf_adds(&text, "  ");
 		buf_addstr(&text, member(n->attrs, "label", a));
 	} else if (is_kind(c, line, "epoch")) {
@@ -200,6 +201,34 @@ static bool about_node(struct conversation *c, uint32_t line, const struct flow_
 	}
 	out->text = keep(a, &text);
 	return true;
+}
+
+/* Arguments of a tool without their brackets; of other nodes the text as it is. */
+static struct str arguments_of(const struct flow_node *n, size_t limit, struct arena *a)
+{
+	struct str key, value, first = { "", 0 };
+	struct json_iter it;
+	struct buf text = { 0 };
+	size_t count = 0;
+
+	json_iter_init(&it, n->said.text);
+	if (!it.is_object || !(str_eqs(n->kind, "tool") || str_eqs(n->kind, "agent.call")))
+		return n->said.text;
+	while (text.n < limit && json_iter_next(&it, &key, &value)) {
+		if (json_type_of(value) == JSON_STRING)
+			value = decoded(value, a);
+		if (count++ == 0)
+			first = value;
+		buf_printf(&text, "%s", count > 1 ? "  " : "");
+		buf_addstr(&text, decoded(key, a));
+		buf_adds(&text, ": ");
+		buf_addstr(&text, value);
+	}
+	if (count == 1) {
+		buf_release(&text);
+		return first;
+	}
+	return keep(a, &text);
 }
 
 static struct str started(struct conversation *c, uint32_t id)
@@ -231,17 +260,15 @@ void conversation_row(struct conversation *c, uint32_t line, size_t limit, struc
 	out->name = n.name;
 	out->to = started(c, c->lines[line].id);
 	out->is_failed = n.has_failed && n.failed;
-	out->is_missing = n.missing != NULL;
-	if (n.missing) {
-		out->text = str_of(n.missing);
-		if (is_kind(c, line, "llm.call"))
-			out->name = short_of(n.id, "call/");
-		return;
-	}
 	if (!about_node(c, line, &n, a, out)) {
 		out->is_said = n.said.text.n > 0;
-		out->text = first_of(n.said.text, first_of(n.said.state, n.id));
+		out->text = first_of(arguments_of(&n, limit, a), first_of(n.said.state, n.id));
+		out->is_missing = n.missing != NULL;
 	}
+	if (n.missing && is_kind(c, line, "llm.call"))
+		out->is_missing = true;
+	if (out->is_missing)
+		out->text = str_of(n.missing);
 	out->text = cut(out->text, limit);
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Every key of the table is pressed once on the tree of a session and once on
-# the list: the program goes on after each of them and still draws. What each
-# key does is the scripted tests' business; this finds the key that none tries.
+# Every key of the table is pressed once on the list, on the tree of a session, on
+# a conversation and on two of its screens: the program goes on after each of them
+# and still draws. What each key does is the scripted tests' business; this finds
+# the key that none tries.
 set -u
 LC_ALL=C.UTF-8
 TZ=UTC
@@ -33,12 +34,15 @@ pressed=0
 	sed 's/, /\n/g' | sort -u >"$tmp/keys"
 [ "$(wc -l <"$tmp/keys")" -ge 60 ] || { echo "FAIL only $(wc -l <"$tmp/keys") keys in the table"; exit 1; }
 
-try() { # what to open, key
+cp -r "$top/tests/format/flow/valid" "$tmp/flow"
+chmod -R u+w "$tmp/flow"
+
+try() { # what to open, key, what leads to the screen
 	rm -rf "$tmp/root" "$tmp/out"
 	cp -r "$top/tests/tui/roots/talks" "$tmp/root"
 	chmod -R u+w "$tmp/root"
 	mkdir "$tmp/out"
-	printf '%s\n<Esc>\n:save-screen after.screen\n' "$2" >"$tmp/script"
+	printf '%s\n%s\n<Esc>\n:save-screen after.screen\n' "${3:-}" "$2" >"$tmp/script"
 	BOUGH_SCRIPT=$tmp/script BOUGH_SCRIPT_OUT=$tmp/out timeout 60 "$bough" "$1" \
 		</dev/null >"$tmp/stdout" 2>"$tmp/stderr"
 	status=$?
@@ -60,6 +64,9 @@ try() { # what to open, key
 while read -r key; do
 	try "$tmp/root" "$key"
 	try "$tmp/root/ways.jsonl" "$key"
+	for screen in '' 'g l' 'g c'; do
+		try "$tmp/flow/_conversations/8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01" "$key" "$screen"
+	done
 done <"$tmp/keys"
 echo "keys: $(wc -l <"$tmp/keys") keys, $pressed times pressed, $failed failed"
 [ "$failed" -eq 0 ]

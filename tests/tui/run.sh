@@ -4,8 +4,11 @@
 #
 # The first lines of a test are settings, then the script follows (ui/script.h):
 #   # size: 80x24          of the screen at the start
-#   # root: talks          a folder of roots/, copied; the program gets its name
+#   # root: talks          a folder of roots/, else of the demo, copied; the program gets its name
+#                          with a slash in it: a folder of tests/format instead
 #   # open: ways.jsonl     open this file of the root instead
+#   # do: COMMAND          run in the copied root before the program starts; may come
+#                          several times
 #   # args: --ascii        options
 #   # env: NAME=VALUE      may come several times; no blanks in the value
 #   # status: 2            expected exit status
@@ -44,8 +47,15 @@ run_one() {
 	open=$(setting open)
 	rm -rf "$tmp/run" "$tmp/out"
 	mkdir -p "$tmp/run/home" "$tmp/run/tmp" "$tmp/out"
-	cp -R "$here/roots/$root" "$tmp/run/$root"
+	case $root in
+	*/*) from=$here/../format/$root root=${root##*/} ;;
+	*)	from=$here/roots/$root
+		[ -d "$from" ] || from=$here/../../data/demo/$root ;;
+	esac
+	cp -R "$from" "$tmp/run/$root"
 	chmod -R u+w "$tmp/run/$root"
+	sed -n '/^#/!q; s/^# do: //p' "$test" >"$tmp/do"
+	(cd "$tmp/run/$root" && sh -eu "$tmp/do") || complain "the commands before the start failed"
 	find "$tmp/run/$root" -exec touch -d '2026-11-30 08:00:00' {} +
 	cp "$here/editor.sh" "$tmp/run/editor.sh"
 	chmod +x "$tmp/run/editor.sh"

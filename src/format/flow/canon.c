@@ -14,6 +14,8 @@
 #include "base/xalloc.h"
 #include "json/write.h"
 
+enum { LEVELS_FEW = 8 };
+
 struct member {
 	struct str key, value;
 	size_t order; /* in the text: of a repeated key the last counts */
@@ -77,14 +79,26 @@ static bool is_container(struct str raw)
 	return raw.n && (raw.p[0] == '{' || raw.p[0] == '[');
 }
 
+/* Hardly any value is so deep. */
+static struct level *all_levels(const struct level few[LEVELS_FEW], size_t *n)
+{
+	struct level *all = xcalloc(JSON_MAX_DEPTH + 1, sizeof(*all));
+
+	memcpy(all, few, LEVELS_FEW * sizeof(*all));
+	*n = JSON_MAX_DEPTH + 1;
+	return all;
+}
+
 void flow_put_canonical(struct buf *out, struct str raw)
 {
-	struct level *levels = xcalloc(JSON_MAX_DEPTH + 1, sizeof(*levels));
+	struct level few[LEVELS_FEW] = { 0 }, *levels = few;
 	struct arena a = { 0 };
-	size_t depth = 0;
+	size_t depth = 0, most = LEVELS_FEW;
 
 	for (;;) {
-		if (is_container(raw) && depth < JSON_MAX_DEPTH) {
+		if (depth + 1 == LEVELS_FEW && levels == few)
+			levels = all_levels(few, &most);
+		if (is_container(raw) && depth + 1 < most) {
 			buf_addc(out, raw.p[0]);
 			open_level(&levels[++depth], raw, &a);
 		} else if (json_type_of(raw) == JSON_STRING) {
@@ -104,9 +118,10 @@ void flow_put_canonical(struct buf *out, struct str raw)
 		}
 		raw = levels[depth].v[levels[depth].at++].value;
 	}
-	for (size_t i = 0; i <= JSON_MAX_DEPTH; i++)
+	for (size_t i = 0; i < most; i++)
 		free(levels[i].v);
-	free(levels);
+	if (levels != few)
+		free(levels);
 	arena_free(&a);
 }
 

@@ -152,6 +152,9 @@ static bool history_of(struct flow_conversation *c, const struct flow_view *view
 			request = &n.bodies[i];
 	if (!request)
 		card_add_missing(card, a, "%.*s: no request body was captured", (int)id.n, id.p);
+	else if (!request->bytes.p && str_starts(str_of(request->why), "missing"))
+		card_add_missing(card, a, "%.*s: its request body is missing: record %" PRIu64 " of sequence %" PRIu64,
+			(int)id.n, id.p, request->place.row, request->place.seq);
 	else if (!request->bytes.p)
 		card_add_missing(card, a, "%.*s: its request body, record %" PRIu64 " of sequence %" PRIu64 ": %s",
 			(int)id.n, id.p, request->place.row, request->place.seq, request->why);

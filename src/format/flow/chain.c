@@ -201,6 +201,7 @@ int flow_open(struct flow_conversation **out, const char *path, struct err *err)
 
 	flow_names_init(&c->names);
 	flow_scratch_init(&c->scratch);
+	c->order = xcalloc(1, sizeof(*c->order));
 	set_path(c, path);
 	rc = flow_chain_list(c, err);
 	if (rc < 0)
@@ -233,6 +234,7 @@ void flow_close(struct flow_conversation **cp)
 		free(c->newest[i]);
 	flow_landed_free(&c->landed);
 	flow_index_free(&c->index);
+	flow_order_free(&c->order);
 	flow_names_release(&c->names);
 	flow_scratch_release(&c->scratch);
 	arena_free(&c->arena);

@@ -114,7 +114,7 @@ void flow_fault_set(struct flow_fault *f, const char *code, uint64_t line, uint6
 
 /* ---- chain.c ---- */
 
-enum { READERS = 8 };
+enum { READERS = 64 }; /* a fold has lines of all of its rounds, side by side */
 
 struct flow_state_line {
 	const char *key, *value;
@@ -122,6 +122,13 @@ struct flow_state_line {
 
 struct flow_landed;
 struct flow_index;
+
+/* The words in the order of their bytes, so that views need not compare them. */
+struct flow_order {
+	uint32_t *at;       /* by rank: the word */
+	uint32_t *rank;     /* by word */
+	size_t n;           /* words that have a rank */
+};
 
 struct flow_conversation {
 	struct arena arena;
@@ -156,6 +163,7 @@ struct flow_conversation {
 	unsigned next_reader;
 
 	struct flow_landed *landed;
+	struct flow_order *order;     /* made anew when there are more words */
 	struct flow_index *index;     /* of landed files; NULL until something is looked up */
 };
 
@@ -167,6 +175,11 @@ char *flow_round_path(const struct flow_conversation *c, const struct flow_round
 
 /* Reads the next round and applies it when it follows. */
 void flow_fold_next(struct flow_conversation *c);
+
+/* ---- view.c ---- */
+
+const struct flow_order *flow_order_of(const struct flow_conversation *c);
+void flow_order_free(struct flow_order **order);
 
 /* ---- canon.c ---- */
 

@@ -14,8 +14,9 @@
 
 struct item {
 	const struct flow_version *v;
-	const struct str *id;    /* for the order: a card goes by the call that it names */
-	const struct str *own;
+	struct flow_place place; /* of it, so that sorting does not run about in memory */
+	uint32_t id;             /* rank, for the order: a card goes by the call that it names */
+	uint32_t own;            /* rank of its own id */
 	uint32_t version;
 	uint32_t parent;         /* its place in the view, or FLOW_NONE */
 	bool is_card;
@@ -24,11 +25,6 @@ struct item {
 static int order_of(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
-}
-
-static int by_bytes(const struct str *a, const struct str *b)
-{
-	return str_order(*a, *b);
 }
 
 static int by_place(const struct flow_place *a, const struct flow_place *b)
@@ -50,12 +46,12 @@ static int by_display(const void *a, const void *b)
 	int order = order_of(x->parent, y->parent);
 
 	if (!order)
-		order = by_place(&x->v->place, &y->v->place);
+		order = by_place(&x->place, &y->place);
 	if (!order)
-		order = by_bytes(x->id, y->id);
+		order = order_of(x->id, y->id);
 	if (!order)
 		order = (int)y->is_card - (int)x->is_card;
-	return order ? order : by_bytes(x->own, y->own);
+	return order ? order : order_of(x->own, y->own);
 }
 
 /* By parent and place, with llm.calls only. */
@@ -86,7 +82,7 @@ static void name_cards(const struct flow_view *view, struct item *v, uint32_t n)
 		if (v[i].is_card && v[i].v->c == 0 && ncalls)
 			found = bsearch(&v[i].v, calls, ncalls, sizeof(*calls), by_call);
 		if (found)
-			v[i].id = &c->names.v[(*found)->id];
+			v[i].id = flow_order_of(c)->rank[(*found)->id];
 	}
 	free(calls);
 }
@@ -94,6 +90,7 @@ static void name_cards(const struct flow_view *view, struct item *v, uint32_t n)
 static struct item *make_items(const struct flow_view *view)
 {
 	const struct flow_conversation *c = view->c;
+	const uint32_t *rank = flow_order_of(c)->rank;
 	uint32_t n = view->n[FLOW_NODES];
 	struct item *v = xcalloc(n ? n : 1, sizeof(*v));
 	uint32_t *place = xcalloc(c->names.n, sizeof(*place)); /* by id: its place in the view + 1 */
@@ -107,9 +104,10 @@ static struct item *make_items(const struct flow_view *view)
 
 		it->version = view->live[FLOW_NODES][i];
 		it->v = &c->versions[it->version];
-		it->own = &c->names.v[it->v->id];
+		it->place = it->v->place;
+		it->own = rank[it->v->id];
 		it->is_card = it->v->kind == card;
-		it->id = it->is_card && it->v->c ? &c->names.v[it->v->c] : it->own;
+		it->id = it->is_card && it->v->c ? rank[it->v->c] : it->own;
 		it->parent = place[it->v->a] ? place[it->v->a] - 1 : FLOW_NONE;
 		has_unnamed = has_unnamed || (it->is_card && !it->v->c);
 	}
