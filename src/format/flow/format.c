@@ -187,35 +187,50 @@ static int open_place(const char *path, struct session **out, struct err *err)
 
 /* ---- a row of the list ---- */
 
+int flow_newest_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
+	size_t *nrounds, struct err *err)
+{
+	struct flow_conversation *c;
+	int rc = flow_open(&c, path, err);
+
+	*nrounds = 0;
+	*fault = (struct flow_fault){ 0 };
+	if (rc < 0)
+		return rc;
+	*nrounds = c->nrounds;
+	if (c->nrounds) {
+		char *round = flow_round_path(c, &c->rounds[c->nrounds - 1]);
+
+		rc = flow_round_header(round, a, h, fault, err);
+		free(round);
+	}
+	flow_close(&c);
+	return rc;
+}
+
 static void count_brief(const struct flow_header *h, struct session_brief *out)
 {
+	int64_t steps = h->count[FLOW_STEPS];
+
 	buf_addstr(&out->title, h->title_s);
-	if (h->has_count[FLOW_STEPS] && h->count[FLOW_STEPS] > 0)
-		out->entries = h->count[FLOW_STEPS] < UINT32_MAX ? (uint32_t)h->count[FLOW_STEPS] : UINT32_MAX;
+	out->is_uncounted = !h->has_count[FLOW_STEPS];
+	out->entries = steps < 0 ? 0 : steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX;
 	flow_time(str_of(h->session_from_time), &out->first_time);
 	flow_time(str_of(h->session_through_time), &out->last_time);
 }
 
 static int brief(const char *path, struct session_brief *out, struct err *err)
 {
-	struct flow_conversation *c;
 	struct flow_header h;
 	struct flow_fault fault;
-	char *round;
-	int rc = flow_open(&c, path, err);
+	struct arena a = { 0 };
+	size_t nrounds;
+	int rc = flow_newest_header(path, &a, &h, &fault, &nrounds, err);
 
-	if (rc < 0)
-		return rc;
-	if (c->nrounds) {
-		round = flow_round_path(c, &c->rounds[c->nrounds - 1]);
-		rc = flow_round_header(round, &c->arena, &h, &fault, err);
-		free(round);
-		if (rc == 0 && fault.code)
-			out->nproblems = 1;
-		if (rc == 0)
-			count_brief(&h, out);
-	}
-	flow_close(&c);
+	out->nproblems = fault.code != NULL;
+	if (rc == 0 && nrounds)
+		count_brief(&h, out);
+	arena_free(&a);
 	return rc;
 }
 
