@@ -20,7 +20,18 @@ if ! diff -r "$top/data/demo/flow" "$tmp/flow"; then
 	echo "data/demo/flow is not what tools/demo/make-flow.py writes"
 	exit 1
 fi
+# Logs of dsh: the same, and nothing is wrong with them.
+python3 -B "$top/tools/demo/make-dsh.py" "$tmp/dsh" || exit 1
+if ! diff -r "$top/data/demo/dsh" "$tmp/dsh"; then
+	echo "data/demo/dsh is not what tools/demo/make-dsh.py writes"
+	exit 1
+fi
 bough=${BOUGH:-./bough}
+if ! "$bough" verify "$tmp/dsh" >"$tmp/said"; then
+	cat "$tmp/said"
+	echo "the logs of the demo have findings"
+	exit 1
+fi
 if ! "$bough" verify "$tmp/flow/_conversations/letters-twice" >"$tmp/said"; then
 	cat "$tmp/said"
 	echo "the conversation of the demo has findings"

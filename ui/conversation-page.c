@@ -73,6 +73,8 @@ static void token_line(const struct conversation_node *n, struct page *p)
 	page_begin_par(p, "", "  ", ROLE_DIM);
 	put(p, ROLE_DIM, "tokens  ");
 	for (int i = 0; i < CONVERSATION_TOKENS && n->has_tokens; i++) {
+		if (i > 1 && n->tokens[i] == 0)
+			continue; /* of the caches nothing is said */
 		snprintf(count, sizeof(count), "%s%" PRId64, i ? "  " : "", n->tokens[i]);
 		put(p, ROLE_NORMAL, count);
 		put(p, ROLE_DIM, words[i]);

@@ -49,11 +49,24 @@ static enum effect finish(struct view *v, int rc, struct done *done, const struc
 	return session_relaid(v);
 }
 
+/* A row that stands for another session is none of this one's to change. */
+static bool is_other(struct view *v, uint32_t entry)
+{
+	if (entry == ENTRY_NONE || !(session_model(v)->entries[entry].flags & ENTRY_KIN))
+		return false;
+	ui_error(v->ui, "this is another session; Enter opens it");
+	return true;
+}
+
 enum effect alter_checkout_entry(struct view *v, uint32_t entry)
 {
 	struct done done = { .said = "" };
 	struct err err = { 0 };
-	int rc = work_checkout(session_of(v)->w, entry, false, &done, &err);
+	int rc;
+
+	if (is_other(v, entry))
+		return FX_REDRAW;
+	rc = work_checkout(session_of(v)->w, entry, false, &done, &err);
 
 	return finish(v, rc, &done, &err, NULL);
 }
@@ -103,6 +116,10 @@ enum effect alter_label(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "label: ", .initial = initial,
 		.history = HISTORY_TEXT, .done = label_done };
 
+	if (is_other(v, session_cursor(v))) {
+		free(initial);
+		return FX_REDRAW;
+	}
 	if (*arg) {
 		free(initial);
 		return label_done(v, arg);
@@ -274,6 +291,8 @@ enum effect alter_fork(struct view *v, const char *arg)
 
 enum effect alter_fork_new(struct view *v, const char *arg)
 {
+	if (is_other(v, session_cursor(v)))
+		return FX_REDRAW;
 	return fork_with(v, FORK_NEW);
 }
 

@@ -12,6 +12,7 @@
 #include "ui/internal.h"
 #include "ui/outside.h"
 #include "ui/session-changes.h"
+#include "ui/session-kin.h"
 #include "ui/view-session.h"
 #include "ui/view.h"
 
@@ -31,6 +32,8 @@ static enum effect go_row(struct view *v, uint32_t row, const char *none)
 
 static enum effect run_enter(struct view *v, const char *arg)
 {
+	if (session_open_kin(v))
+		return FX_REDRAW;
 	v->pane_hidden = false;
 	v->pane_focus = true;
 	return FX_REDRAW;
@@ -175,9 +178,12 @@ static enum effect run_label_goto(struct view *v, const char *arg)
 static enum effect run_fold(struct view *v, const char *arg)
 {
 	struct session_view *sv = session_of(v);
-	uint32_t row = cursor_row(v);
+	uint32_t row = cursor_row(v), entry = session_cursor(v);
 
-	layout_fold(&sv->lay, row, !layout_is_folded(&sv->lay, row));
+	if (session_model(v)->entries[entry].flags & ENTRY_INHERITED)
+		layout_hide_past(&sv->lay, !sv->lay.hide_past);
+	else
+		layout_fold(&sv->lay, row, !layout_is_folded(&sv->lay, row));
 	v->moved = true;
 	view_set_cursor(v, layout_line(&sv->lay, sv->lay.entry_of[row]));
 	return FX_REDRAW;

@@ -122,6 +122,8 @@ static void draw_node(struct session_view *sv, const struct entry *e, uint32_t e
 
 	if (entry == s->tip)
 		row_glyph(out, ROLE_TIP, GLYPH_TIP);
+	else if (e->flags & ENTRY_KIN)
+		row_glyph(out, ROLE_OFF_BRANCH, GLYPH_SHUT);
 	else if (e->flags & (ENTRY_FAILED | ENTRY_DAMAGED | ENTRY_ORPHAN | ENTRY_CYCLE | ENTRY_DERIVED))
 		row_lit(out, ROLE_DAMAGE, "!");
 	else
@@ -136,10 +138,13 @@ static void draw_marks(struct session_view *sv, const struct entry *e, uint32_t 
 	struct session *s = work_session(sv->w);
 	const struct label *label = e->flags & ENTRY_LABELLED ? session_label(s, entry) : NULL;
 	uint32_t hidden = layout_is_folded(&sv->lay, row) ? layout_hidden(&sv->lay, row) : 0;
+	uint32_t past = layout_past(&sv->lay, row);
 	char text[32];
 
-	if (e->flags & ENTRY_DERIVED)
-		row_lit(out, ROLE_DAMAGE, " lost");
+	if (e->flags & ENTRY_PROPOSED)
+		row_lit(out, ROLE_DAMAGE, " by repair");
+	else if ((e->flags & ENTRY_DERIVED) && !(e->flags & ENTRY_KIN))
+		row_str(out, ROLE_DAMAGE, s->ops->events ? " recovered" : " lost");
 	if (e->flags & ENTRY_ORPHAN)
 		row_lit(out, ROLE_DAMAGE, " orphan");
 	if (e->flags & ENTRY_CYCLE)
@@ -151,6 +156,10 @@ static void draw_marks(struct session_view *sv, const struct entry *e, uint32_t 
 		row_text(out, ROLE_LABEL, label->text.p, label->text.n);
 		row_lit(out, ROLE_LABEL, "]");
 	}
+	if (past > 0)
+		row_printf(out, ROLE_LABEL, " and %u inherited", past);
+	if (e->flags & ENTRY_KIN)
+		return;
 	if (hidden > 0) {
 		count_human(hidden, text);
 		row_printf(out, ROLE_LABEL, " %s more", text);
@@ -178,8 +187,8 @@ static void draw_text(struct session_view *sv, const struct entry *e, uint32_t e
 		row_str(out, ROLE_DAMAGE, err.text);
 		goto out;
 	}
-	if (e->kind == KIND_UNKNOWN && who.n > 0)
-		row_field(out, entry_role(e), who.p, who.n, who_cols);
+	if (who.n > 0 && (e->kind == KIND_UNKNOWN || (e->flags & ENTRY_KIN)))
+		row_field(out, entry_role(e), who.p, who_cols < 10 && who.n > 4 ? 4 : who.n, who_cols);
 	else /* the first four letters tell the kinds apart */
 		row_field(out, entry_role(e), word, who_cols < 10 && strlen(word) > 4 ? 4 : strlen(word),
 			who_cols);

@@ -38,7 +38,10 @@ static void head_lines(struct session_view *sv, uint32_t entry, struct page *p)
 	struct str id;
 
 	page_begin_par(p, "", "  ", ROLE_DIM);
-	put(p, entry_role(e), kind_name((enum entry_kind)e->kind));
+	if (e->flags & ENTRY_KIN)
+		put(p, ROLE_OFF_BRANCH, "another session");
+	else
+		put(p, entry_role(e), kind_name((enum entry_kind)e->kind));
 	if (e->flags & ENTRY_FAILED)
 		put(p, ROLE_DAMAGE, " failed");
 	if (e->time != INT64_MIN) {
@@ -46,9 +49,11 @@ static void head_lines(struct session_view *sv, uint32_t entry, struct page *p)
 		put(p, ROLE_TIME, "  ");
 		put(p, ROLE_TIME, text);
 	}
-	size_human(e->len, text);
-	put(p, ROLE_DIM, "  ");
-	put(p, ROLE_DIM, text);
+	if (!(e->flags & ENTRY_KIN)) {
+		size_human(e->len, text);
+		put(p, ROLE_DIM, "  ");
+		put(p, ROLE_DIM, text);
+	}
 	put(p, ROLE_ID, "  ");
 	id = entry_id(sv, entry);
 	page_text(p, ROLE_ID, id.p, id.n);
@@ -80,6 +85,8 @@ void entry_page(struct session_view *sv, uint32_t entry, size_t limit, struct pa
 
 	head_lines(sv, entry, p);
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
+		if (s->ops->events && notes[i].flag == ENTRY_DERIVED)
+			continue; /* such a log says itself what it is */
 		if (s->entries[entry].flags & notes[i].flag) {
 			page_begin_par(p, notes[i].is_damage ? "! " : "", "  ", ROLE_DAMAGE);
 			put(p, ROLE_DIM, notes[i].said);

@@ -123,6 +123,8 @@ static void relations_row(struct view *v, size_t line, struct rowbuf *out)
 		return;
 	row_spaces(out, ROLE_NORMAL, 1);
 	put_word(v, out, quality_role(conversation_word(c, r->quality)), r->quality, 16);
+	if (row_left(out) < 16)
+		return; /* the pane has it */
 	via = conversation_relation_via(c, r->version, &of(v)->scratch);
 	row_spaces(out, ROLE_NORMAL, 1);
 	row_text(out, ROLE_DIM, via.p, via.n);

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "ui/internal.h"
+#include "ui/session-kin.h"
 #include "ui/view.h"
 
 struct session_view *session_of(const struct view *v)
@@ -36,6 +37,7 @@ static int session_open(struct view *v, const void *arg, struct err *err)
 	if (rc < 0)
 		return rc;
 	layout_init(&sv->lay);
+	sv->lay.hide_past = true;
 	v->busy = true;
 	return 0;
 }
@@ -131,6 +133,7 @@ static enum effect session_step(struct view *v, unsigned budget_us)
 	sv->next_build = 0;
 	if (rc < 0)
 		ui_error(v->ui, "%s", err.text);
+	session_adopt(v);
 	view_relayout(v);
 	place_cursor(v);
 	return FX_REDRAW | FX_PANE;
@@ -237,15 +240,20 @@ static void header_right(struct view *v, struct rowbuf *out)
 	struct session *s = session_model(v);
 	static const char *const show[SHOW_COUNT] = { "", "talk only", "prompts only", "tools only",
 		"problems only" };
-	char size[16];
+	char size[16], tokens[32];
+	size_t nproblems = s->problems.n + (size_t)s->problems.more;
 	const char *why;
 	bool is_writable;
 
 	if (sv->lay.show != SHOW_ALL)
 		row_printf(out, ROLE_LABEL, " %s ", show[sv->lay.show]);
-	if (s->problems.n + s->problems.more > 0)
-		row_printf(out, ROLE_DAMAGE, " %zu %s ", s->problems.n + (size_t)s->problems.more,
-			s->problems.n + s->problems.more == 1 ? "problem" : "problems");
+	if (s->is_torn && nproblems > 0 && work_is_live(sv->w)) {
+		row_lit(out, ROLE_NEW, " tail in progress ");
+		nproblems--;
+	}
+	if (nproblems > 0)
+		row_printf(out, ROLE_DAMAGE, " %zu %s ", nproblems,
+			nproblems == 1 ? "problem" : "problems");
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
 		row_printf(out, ROLE_DAMAGE, " %zu lost ", work_nlost(sv->w));
 	/* a log of events takes no entries, only forks and repairs */
@@ -253,6 +261,10 @@ static void header_right(struct view *v, struct rowbuf *out)
 		work_can(sv->w, WORK_FORK | WORK_REPAIR, &why);
 	if (sv->is_loaded && !is_writable)
 		row_lit(out, ROLE_TITLE, " read-only ");
+	if (s->tokens > 0) {
+		count_human(s->tokens, tokens);
+		row_printf(out, ROLE_TITLE, "  %s tokens", tokens);
+	}
 	size_human(s->size, size);
 	row_printf(out, ROLE_TITLE, "  %s  %s ", s->format, size);
 }
@@ -267,7 +279,7 @@ static void session_header(struct view *v, struct rowbuf *out)
 
 	row_start(&right, clip / 2, out->ascii);
 	header_right(v, &right);
-	count_human(s->n, count);
+	count_human(session_own(s), count);
 	tip_words(sv, tip, sizeof(tip));
 	middle = (int)strlen(count) + (int)strlen(tip) + 28;
 	row_spaces(out, ROLE_TITLE, 1);
@@ -276,7 +288,8 @@ static void session_header(struct view *v, struct rowbuf *out)
 	row_text(out, ROLE_TITLE, sv->title.n ? sv->title.p : s->id,
 		sv->title.n ? sv->title.n : strlen(s->id));
 	row_clip(out, clip - right.n);
-	row_printf(out, ROLE_TITLE, "   %s %s", count, s->n == 1 ? "entry" : "entries");
+	row_printf(out, ROLE_TITLE, "   %s %s", count,
+		session_own(s) == 1 ? "entry" : "entries");
 	if (s->nleaves > 1)
 		row_printf(out, ROLE_TITLE, "  %u branches", s->nleaves);
 	row_printf(out, s->tip_rule == TIP_CHECKOUT ? ROLE_TIP : ROLE_TITLE, "  %s", tip);
@@ -349,7 +362,8 @@ static unsigned session_state(const struct view *v)
 
 	if (entry != ENTRY_NONE) {
 		state |= WHEN_ROW;
-		if (layout_below(&sv->lay, sv->lay.row_of[entry]) > 0)
+		if (layout_below(&sv->lay, sv->lay.row_of[entry]) > 0 ||
+		    session_model(v)->entries[entry].flags & ENTRY_INHERITED)
 			state |= WHEN_CHILDREN;
 	}
 	if (work_can(sv->w, WORK_APPEND, &why))

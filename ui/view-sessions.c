@@ -225,9 +225,10 @@ static void draw_session(struct view *v, const struct session_line *l, struct ro
 	if (l->depth > 0) {
 		row_spaces(out, ROLE_NORMAL, 2 * (l->depth < 6 ? l->depth : 6) - 2);
 		row_glyph(out, ROLE_BORDER, GLYPH_LAST);
-		row_lit(out, ROLE_OFF_BRANCH, "fork ");
+		row_str(out, ROLE_OFF_BRANCH, row->is_agent ? "agent " : "fork ");
 	} else if (row->parent_id) {
-		row_str(out, ROLE_OFF_BRANCH, l->is_lone ? "fork (parent missing) " : "fork ");
+		row_str(out, ROLE_OFF_BRANCH, row->is_agent ? "agent" : "fork");
+		row_str(out, ROLE_OFF_BRANCH, l->is_lone ? " (parent missing) " : " ");
 	}
 	if (l->is_folded)
 		row_printf(out, ROLE_DIM, "[+%zu] ", l->count);
@@ -324,7 +325,7 @@ static void note(struct page *p, enum role role, const char *text)
 static void sessions_pane(struct view *v, struct page *p, size_t limit)
 {
 	const struct session_row *row = sessions_under_cursor(v);
-	char created[32], text[200];
+	char created[32], tokens[32], text[200];
 
 	if (!row) {
 		for (size_t i = 0; i < store_nroots(v->ui->store); i++) {
@@ -344,7 +345,9 @@ static void sessions_pane(struct view *v, struct page *p, size_t limit)
 	if (row->preview_model)
 		preview_line(p, ROLE_ASSISTANT, "model  ", row->preview_model);
 	time_full(row->first_time, created);
-	snprintf(text, sizeof(text), "%s  began %s", row->format ? row->format : "", created);
+	count_human(row->tokens, tokens);
+	snprintf(text, sizeof(text), "%s  began %s%s%s%s", row->format ? row->format : "", created,
+		row->tokens ? "  " : "", row->tokens ? tokens : "", row->tokens ? " tokens" : "");
 	page_begin_par(p, "", "", ROLE_DIM);
 	page_text(p, ROLE_DIM, text, strlen(text));
 	page_text(p, ROLE_DIM, "  ", 2);

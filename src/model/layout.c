@@ -48,13 +48,22 @@ static bool passes(const struct entry *e, int show)
 	}
 }
 
+/* An inherited entry with another one behind it: the last stands for all. */
+static bool is_past(const struct layout *l, uint32_t entry)
+{
+	const struct entry *e = &l->s->entries[entry];
+
+	return l->hide_past && (e->flags & ENTRY_INHERITED) && entry + 1 < l->s->n &&
+	       (e[1].flags & ENTRY_INHERITED);
+}
+
 /* The list of shown rows; none is kept when every row is shown. */
 static void show_rows(struct layout *l)
 {
 	size_t fold = 0;
 	uint32_t row = 0;
 
-	if (!l->nfolded && l->show == SHOW_ALL) {
+	if (!l->nfolded && l->show == SHOW_ALL && !l->hide_past) {
 		free(l->shown);
 		l->shown = NULL;
 		l->nlines = l->n;
@@ -63,7 +72,9 @@ static void show_rows(struct layout *l)
 	l->shown = xrealloc(l->shown, l->n ? l->n : 1, sizeof(*l->shown));
 	l->nlines = 0;
 	while (row < l->n) {
-		if (passes(&l->s->entries[l->entry_of[row]], l->show))
+		uint32_t entry = l->entry_of[row];
+
+		if (passes(&l->s->entries[entry], l->show) && !is_past(l, entry))
 			l->shown[l->nlines++] = row;
 		while (fold < l->nfolded && l->folded[fold] < row)
 			fold++;
@@ -360,7 +371,26 @@ void layout_unfold_to(struct layout *l, uint32_t entry)
 	l->nfolded = kept;
 	if (!passes(&l->s->entries[entry], l->show))
 		l->show = SHOW_ALL;
+	if (is_past(l, entry))
+		l->hide_past = false;
 	show_rows(l);
+}
+
+void layout_hide_past(struct layout *l, bool hide)
+{
+	l->hide_past = hide;
+	show_rows(l);
+}
+
+uint32_t layout_past(const struct layout *l, uint32_t row)
+{
+	uint32_t entry = l->entry_of[row], n = 0;
+
+	if (!l->hide_past || !(l->s->entries[entry].flags & ENTRY_INHERITED))
+		return 0;
+	while (entry > n && (l->s->entries[entry - n - 1].flags & ENTRY_INHERITED))
+		n++;
+	return n;
 }
 
 void layout_set_show(struct layout *l, int show)

@@ -40,6 +40,7 @@ struct layout {
 	uint32_t *folded;          /* sorted rows whose descendants are hidden */
 	size_t nfolded, folded_cap;
 	int show;                  /* SHOW_* */
+	bool hide_past;            /* of the inherited entries only the last is shown */
 	uint32_t *shown;           /* line -> row when folded or filtered; NULL: identity */
 	uint32_t nlines;
 };
@@ -64,6 +65,9 @@ void layout_fold(struct layout *l, uint32_t row, bool fold);
 void layout_fold_all(struct layout *l, bool fold); /* every child of a fork off the tip's branch */
 void layout_unfold_to(struct layout *l, uint32_t entry); /* so that it is shown */
 void layout_set_show(struct layout *l, int show);
+void layout_hide_past(struct layout *l, bool hide);
+/* Inherited entries that this row stands for, beside its own; 0: they are shown, or it is none. */
+uint32_t layout_past(const struct layout *l, uint32_t row);
 
 /* Movements: a row, or ENTRY_NONE when there is none. */
 uint32_t layout_next_fork(const struct layout *l, uint32_t row, int dir);   /* { } */

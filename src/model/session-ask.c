@@ -52,9 +52,20 @@ bool session_is_leaf(const struct session *s, uint32_t entry)
 	return s->entries[entry].first_child == ENTRY_NONE;
 }
 
+uint32_t session_own(const struct session *s)
+{
+	uint32_t n = s->n;
+
+	while (n > 0 && s->entries[n - 1].flags & ENTRY_KIN)
+		n--;
+	return n;
+}
+
 bool session_is_unclosed(const struct session *s)
 {
-	return s->n > 0 && s->entries[s->n - 1].flags & ENTRY_DERIVED;
+	uint32_t n = session_own(s);
+
+	return n > 0 && s->entries[n - 1].flags & ENTRY_DERIVED;
 }
 
 bool session_is_fork(const struct session *s, uint32_t entry)
@@ -118,8 +129,11 @@ const char *session_tip_reason(const struct session *s)
 
 void session_title(struct session *s, struct buf *out)
 {
-	const struct str *title = session_meta(s, "title");
+	const struct str *title = session_meta(s, "label"); /* what an agent is called */
 	struct buf who = { 0 };
+
+	if (!title || !title->n)
+		title = session_meta(s, "title");
 
 	if (title && title->n) {
 		buf_addstr(out, *title);

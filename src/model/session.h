@@ -55,7 +55,10 @@ enum entry_flags {
 	ENTRY_ID_SLOW = 1 << 8,    /* the id is escaped or does not fit id_off/id_len: read again */
 	ENTRY_PENDING = 1 << 9,    /* its parent was not seen yet (forward reference) */
 	ENTRY_DERIVED = 1 << 10,   /* not in the file: what a repair would add, a lost append */
-	ENTRY_HAS_META = 1 << 11   /* the record carries metadata beside what it says */
+	ENTRY_HAS_META = 1 << 11,  /* the record carries metadata beside what it says */
+	ENTRY_INHERITED = 1 << 12, /* copied from the session that this one came from */
+	ENTRY_PROPOSED = 1 << 13,  /* with DERIVED: a repair would add it to close what is open */
+	ENTRY_KIN = 1 << 14        /* with DERIVED: stands for another session that came from here */
 };
 
 struct entry { /* 48 bytes; keep it so (t-session.c checks) */
@@ -91,6 +94,15 @@ enum session_events {
 	EVENTS_BALANCED = 1 << 0, /* with what a repair would add */
 	EVENTS_STORED = 1 << 1    /* the records as they stand */
 };
+/* A session that came from this one. All is copied. */
+struct session_kin {
+	const char *id, *path;
+	const char *title;  /* NULL: not known */
+	uint64_t seed;      /* records that it inherited; UINT64_MAX: it says nothing of that */
+	int64_t created;    /* ms; INT64_MIN: unknown */
+	uint32_t entries;   /* of its own; 0: unknown */
+	bool is_agent;      /* a helper that was sent out, no fork */
+};
 struct unlinked;
 struct line_run;
 
@@ -125,6 +137,13 @@ struct session_ops {
 	 */
 	int (*cards)(struct session *s, struct arena *a, struct card_list *out, struct err *err);
 	int (*card)(struct session *s, struct card *card, struct arena *a, struct err *err);
+	/*
+	 * May be NULL: hang an entry (ENTRY_KIN) for each of these sessions where
+	 * it began; they go when the file grows. `opens` is the path of the session
+	 * behind such an entry.
+	 */
+	void (*adopt)(struct session *s, const struct session_kin *v, size_t n);
+	const char *(*opens)(struct session *s, uint32_t entry);
 	void (*free)(struct session *s);
 };
 
@@ -159,6 +178,7 @@ struct session {
 	uint64_t committed;       /* behind the last committed record */
 	bool is_torn;             /* bytes follow `committed` that are no record */
 	bool is_complete;         /* loaded to the end */
+	uint64_t tokens;          /* that its own calls took, inherited ones not counted; 0: unknown */
 	int64_t first_time, last_time; /* of the entries; INT64_MIN when none has one */
 
 	/* Private to src/model. */
@@ -254,6 +274,8 @@ int session_resolve(struct session *s, const char *form, uint32_t *out, struct b
 	struct err *err);
 bool session_is_leaf(const struct session *s, uint32_t entry);
 /* The end of what is shown is not in the file: a repair would add it. */
+/* Entries without those that stand for other sessions. */
+uint32_t session_own(const struct session *s);
 bool session_is_unclosed(const struct session *s);
 bool session_is_fork(const struct session *s, uint32_t entry);  /* more than one child */
 uint32_t session_depth(const struct session *s, uint32_t entry); /* links to its root; walks */

@@ -85,6 +85,8 @@ struct undo {
 	bool was_set;     /* there was a label or title */
 };
 
+enum { WORK_LIVE_MS = 60000 };
+
 struct work {
 	struct session *s;
 	const struct format *fmt;

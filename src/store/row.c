@@ -106,12 +106,28 @@ static void fill_texts(struct row *row, struct session *s)
 	set_texts(row, texts);
 }
 
+/* How it hangs below its parent. */
+static void fill_descent(struct session_row *pub, const struct session *s)
+{
+	const struct str *seed = session_meta(s, "seedLength"), *origin = session_meta(s, "origin");
+
+	pub->seed = UINT64_MAX;
+	if (seed && seed->n > 0 && seed->n < 16) /* digits, and a NUL behind them */
+		pub->seed = strtoull(seed->p, NULL, 10);
+	pub->is_agent = origin && str_eqs(*origin, "subagent");
+	pub->tokens = s->tokens;
+	pub->inherited = 0;
+	while (pub->inherited < s->n && (s->entries[pub->inherited].flags & ENTRY_INHERITED))
+		pub->inherited++;
+}
+
 static void fill(struct row *row, struct work *w)
 {
 	struct session *s = work_session(w);
 	struct session_row *pub = &row->pub;
 
 	fill_texts(row, s);
+	fill_descent(pub, s);
 	pub->state = ROW_LOADED;
 	pub->entries = s->n;
 	pub->branches = s->nleaves;

@@ -33,6 +33,10 @@ struct session_row {
 	enum row_state state;
 	uint32_t entries, branches, nproblems;
 	uint64_t size, torn_bytes;
+	uint64_t seed;   /* records that it inherited from its parent; UINT64_MAX: not said */
+	uint64_t tokens; /* that its own calls took; 0: unknown */
+	bool is_agent;   /* sent out by its parent, no fork */
+	uint32_t inherited; /* of its entries */
 	int64_t first_time, last_time; /* from the data, ms; INT64_MIN none */
 	int64_t mtime; /* of the file, ms: shown with a mark where the data has no time */
 	bool is_torn, is_damaged; /* torn tail; any other problem */
@@ -99,6 +103,8 @@ enum work_change {
 
 int work_open(struct work **out, const char *path, struct err *err);
 void work_close(struct work **w);
+/* Its file changed within the last minute: somebody may be writing it. */
+bool work_is_live(const struct work *w);
 struct session *work_session(struct work *w); /* borrowed; another one after WORK_REPLACED */
 /* 1: more to load, 0: complete (tip, labels, problems are final), < 0: err. */
 int work_step(struct work *w, unsigned budget_us, struct err *err);

@@ -260,6 +260,11 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+bool work_is_live(const struct work *w)
+{
+	return clock_now_ms() - w->fmt->file(w->s)->mtime_ns / 1000000 < WORK_LIVE_MS;
+}
+
 void work_read_sidecar(struct work *w)
 {
 	log_stat(w->sidecar, &w->sidecar_id, NULL);

@@ -4,7 +4,7 @@
 #
 # The first lines of a test are settings, then the script follows (ui/script.h):
 #   # size: 80x24          of the screen at the start
-#   # root: talks          a folder of roots/, copied; the program gets its name
+#   # root: talks          a folder of roots/, else of the demo, copied; the program gets its name
 #                          with a slash in it: a folder of tests/format instead
 #   # open: ways.jsonl     open this file of the root instead
 #   # do: COMMAND          run in the copied root before the program starts; may come
@@ -49,7 +49,8 @@ run_one() {
 	mkdir -p "$tmp/run/home" "$tmp/run/tmp" "$tmp/out"
 	case $root in
 	*/*) from=$here/../format/$root root=${root##*/} ;;
-	*) from=$here/roots/$root ;;
+	*)	from=$here/roots/$root
+		[ -d "$from" ] || from=$here/../../data/demo/$root ;;
 	esac
 	cp -R "$from" "$tmp/run/$root"
 	chmod -R u+w "$tmp/run/$root"

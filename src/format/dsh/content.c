@@ -463,9 +463,37 @@ static void add_state_notes(struct job *j, const struct dsh_rec *r)
 		add_note(j, "the answer was interrupted");
 }
 
-static void add_own_meta(struct job *j, const struct dsh_rec *r)
+static void add_tokens(struct job *j, const char *name, const struct dsh_tokens *t)
 {
-	static const char *const names[] = { "usage", "error", "meta", NULL };
+	struct buf text = { 0 };
+
+	if (t->calls) {
+		tokens_put(t, &text);
+		add_meta(j, str_of(name), (struct str){ arena_strndup(j->a, text.p, text.n), text.n });
+	}
+	buf_release(&text);
+}
+
+/* Of the step and the turn where that says more than the call does. */
+static void add_sums(struct job *j)
+{
+	const struct entry *e = &j->s->entries[j->entry];
+	uint32_t i = scan_item_of(j->s->src, e->off);
+	struct dsh_tokens step, turn;
+
+	if (i == NO_ITEM || (e->kind != KIND_ASSISTANT && e->kind != KIND_USER))
+		return;
+	tokens_around(j->s, i, &step, &turn);
+	if (e->kind == KIND_ASSISTANT && step.calls > 1)
+		add_tokens(j, "tokens of the step", &step);
+	if (turn.calls > 1 || e->kind == KIND_USER)
+		add_tokens(j, "tokens of the turn", &turn);
+}
+
+static void add_own_meta(struct job *j, struct dsh_rec *r)
+{
+	static const char *const names[] = { "error", "meta", NULL };
+	struct dsh_tokens call = { 0 };
 	struct str data = rec_field(r, K_DATA), source;
 
 	for (size_t i = 0; r->type != T_USER && names[i]; i++) {
@@ -474,9 +502,26 @@ static void add_own_meta(struct job *j, const struct dsh_rec *r)
 		if (raw.n)
 			add_part(j, PART_META, raw)->name = str_of(names[i]);
 	}
+	tokens_add(&call, tokens_of(r));
+	add_tokens(j, "tokens", &call);
 	source = json_get(r->type == T_USER ? data : json_get(data, "message"), "source");
 	if (source.n && r->type != T_TOOL_RESULT)
 		add_part(j, PART_META, source)->name = str_of("source");
+}
+
+static void add_kin(struct job *j)
+{
+	const struct session_kin *kin = kin_of(j->s, j->entry);
+
+	add_note(j, kin->is_agent ? "an agent was sent out here; Enter opens its session"
+				  : "another session was forked here; Enter opens it");
+	if (kin->title)
+		add_meta(j, str_of("title"), str_of(kin->title));
+	add_meta(j, str_of("session"), str_of(kin->id));
+	if (kin->seed != UINT64_MAX)
+		add_meta(j, str_of("events inherited"), str_of(arena_printf(j->a, "%" PRIu64, kin->seed)));
+	if (kin->entries)
+		add_meta(j, str_of("entries of its own"), str_of(arena_printf(j->a, "%" PRIu32, kin->entries)));
 }
 
 static int fill(struct job *j, struct err *err)
@@ -486,6 +531,10 @@ static int fill(struct job *j, struct err *err)
 	struct str data;
 	int rc;
 
+	if (e->spare == SPARE_KIN) {
+		add_kin(j);
+		return 0;
+	}
 	if (e->spare == SPARE_CHUNKS) {
 		if (e->flags & ENTRY_DERIVED)
 			add_note(j, "recovered from the torn end of the file; never acknowledged");
@@ -510,8 +559,10 @@ static int fill(struct job *j, struct err *err)
 		add_own_meta(j, &r);
 	if (e->flags & ENTRY_HAS_CALLS)
 		add_results(j);
-	if (e->spare == SPARE_RECORD)
+	if (e->spare == SPARE_RECORD) {
+		add_sums(j);
 		add_fold(j);
+	}
 out:
 	rec_release(&r);
 	return rc;

@@ -37,7 +37,7 @@ const struct dsh_type_row dsh_types[] = {
 	TYPE("compaction/summary", T_COMPACTION_SUMMARY, true),
 	TYPE("compaction/end", T_COMPACTION_END, false),
 	TYPE("compaction/prune", T_PRUNE, true),
-	TYPE("subagent/descriptor", T_OTHER, false),
+	TYPE("subagent/descriptor", T_DESCRIPTOR, false),
 	TYPE("agent-preset/selected", T_OTHER, false),
 	TYPE("agent/inbox/spliced", T_OTHER, false),
 	TYPE("approval/asked", T_OTHER, false),

@@ -38,6 +38,7 @@ enum dsh_type {
 	T_COMPACTION_SUMMARY,
 	T_COMPACTION_END,
 	T_PRUNE,
+	T_DESCRIPTOR,
 	T_STEERING,
 	T_RETIRED,
 	T_OTHER /* and all behind it: known, and nothing is done with them */
@@ -62,6 +63,11 @@ enum rec_state {
 	REC_BAD    /* not JSON, or a rule of packed rows or ranges is broken */
 };
 
+/* What calls took, by the names of the format's usage. */
+struct dsh_tokens {
+	uint64_t calls, in, out, read, written, thought;
+};
+
 /* A list of sources, as one walk finds it. */
 struct dsh_sources {
 	bool has_pairs;
@@ -72,7 +78,7 @@ struct dsh_sources {
 
 /* What the rules ask of a message; raw values, empty when they are not there. */
 struct dsh_message {
-	struct str step, error; /* beside it in the event's data */
+	struct str step, error, usage; /* beside it in the event's data */
 	struct str id, role, content, source, kind, provider, model, call;
 	struct str type, tool_call, inner, is_error; /* of its first block */
 	size_t nblocks;
@@ -264,7 +270,7 @@ struct dsh_item { /* 24 bytes */
 	uint16_t spare; /* nodes that a replacement removed, UINT16_MAX for more */
 };
 
-enum { SPARE_RECORD, SPARE_CHUNKS, SPARE_CLOSER }; /* entry.spare: what the entry is made from */
+enum { SPARE_RECORD, SPARE_CHUNKS, SPARE_CLOSER, SPARE_KIN }; /* entry.spare: what the entry is made from */
 #define NO_ITEM UINT32_MAX
 
 /* The first line that does not fit; what follows tells what it means. */
@@ -294,6 +300,7 @@ struct dsh_src {
 	struct balance balance;
 	struct surface surface;
 	uint32_t title;   /* item, NO_ITEM: none */
+	uint32_t label;   /* the same: an agent's own descriptor */
 	uint32_t stream;  /* first chunk of an answer that has no message yet */
 	uint32_t unknown; /* events of unknown type */
 	char last_id[48]; /* of the newest entry: the next one's parent */
@@ -302,6 +309,9 @@ struct dsh_src {
 	struct buf recovered;  /* text of the torn frame, as far as its events were taken */
 	uint32_t nrecovered;   /* events */
 	uint64_t recovered_at; /* text offset that stands for its start */
+	uint64_t seed;               /* events that stand in the parent, too */
+	struct dsh_tokens own, past; /* of the calls behind the seed, and in it */
+	struct session_kin *kin;     /* in the session's arena */
 	struct buf closers;
 	size_t nclosers;
 	uint64_t torn_start;      /* of the file; UINT64_MAX: none */
@@ -336,6 +346,20 @@ char *dsh_id_of_path(const char *path); /* yours */
 int dsh_brief(const char *path, struct session_brief *out, struct err *err);
 /* NULL, or a sentence on why the file is not where its header says; with s NULL only that. */
 const char *dsh_check_place(struct session *s, const char *path, const struct dsh_header *h);
+
+/* ---- tokens.c ---- */
+struct str tokens_of(struct dsh_rec *r); /* the usage of a call; empty when it is none */
+void tokens_add(struct dsh_tokens *t, struct str usage);
+uint64_t tokens_sum(const struct dsh_tokens *t);
+void tokens_put(const struct dsh_tokens *t, struct buf *out);
+void tokens_put_json(const struct dsh_tokens *t, struct buf *out);
+/* Of the step and the turn that an item stands in. */
+void tokens_around(struct session *s, uint32_t i, struct dsh_tokens *step, struct dsh_tokens *turn);
+
+/* ---- kin.c ---- */
+void dsh_op_adopt(struct session *s, const struct session_kin *v, size_t n);
+const char *dsh_op_opens(struct session *s, uint32_t entry);
+const struct session_kin *kin_of(const struct session *s, uint32_t entry);
 
 /* ---- read.c: events again ---- */
 /* The text of an item, upgraded and expanded; borrowed until the next call. */

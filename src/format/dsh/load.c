@@ -64,6 +64,8 @@ static const struct session_ops dsh_ops = {
 	.peek = dsh_op_peek,
 	.details = dsh_op_details,
 	.events = dsh_op_events,
+	.adopt = dsh_op_adopt,
+	.opens = dsh_op_opens,
 	.free = free_src,
 };
 
@@ -101,6 +103,7 @@ static int read_header(struct session *s, struct err *err)
 	set_meta(s, text, "cwd", "cwd");
 	set_meta(s, text, "parentSession", "parentSessionId");
 	set_meta(s, text, "seedLength", "seedLength");
+	num_count(json_get(text, "seedLength"), &src->seed);
 	set_meta(s, text, "origin", "origin");
 	set_meta(s, text, "agentPreset", "agentPreset");
 	set_meta(s, text, "delegationDepth", "delegationDepth");
@@ -123,7 +126,7 @@ int dsh_open(const char *path, struct session **out, struct err *err)
 		free(src);
 		return rc;
 	}
-	src->title = src->stream = NO_ITEM;
+	src->title = src->label = src->stream = NO_ITEM;
 	src->torn_start = UINT64_MAX;
 	id = dsh_id_of_path(path);
 	*out = session_new("dsh", id, path);

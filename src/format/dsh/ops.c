@@ -22,6 +22,10 @@ int dsh_op_id(struct session *s, uint32_t entry, struct buf *out, struct err *er
 	if (entry >= s->n)
 		return err_set(err, ERR_NOTFOUND, "no such entry");
 	e = &s->entries[entry];
+	if (e->spare == SPARE_KIN) {
+		buf_printf(out, "@%s", kin_of(s, entry)->id);
+		return 0;
+	}
 	if (e->spare == SPARE_CLOSER) {
 		struct dsh_rec r = { 0 };
 
@@ -49,6 +53,8 @@ int dsh_op_record(struct session *s, uint32_t entry, struct buf *out, struct err
 	if (entry >= s->n)
 		return err_set(err, ERR_NOTFOUND, "no such entry");
 	e = &s->entries[entry];
+	if (e->spare == SPARE_KIN)
+		return err_set(err, ERR_UNSUPPORTED, "another session, which has records of its own");
 	if (e->spare == SPARE_CLOSER) {
 		buf_add(out, src->closers.p + e->off, e->len);
 		return 0;
@@ -135,6 +141,10 @@ int dsh_op_details(struct session *s, session_detail_fn *fn, void *arg, struct e
 	tell(fn, arg, "header", &json);
 	put_closers(src, &json);
 	tell(fn, arg, "closers", &json);
+	tokens_put_json(&src->own, &json);
+	tell(fn, arg, "usage", &json);
+	tokens_put_json(&src->past, &json);
+	tell(fn, arg, "inherited_usage", &json);
 	buf_printf(&json, "%" PRIu32, src->nrecovered);
 	tell(fn, arg, "recovered", &json);
 	if (src->torn_start != UINT64_MAX)

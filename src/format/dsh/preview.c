@@ -120,6 +120,13 @@ int dsh_op_preview(struct session *s, uint32_t entry, size_t limit, struct buf *
 	if (entry >= s->n)
 		return err_set(err, ERR_NOTFOUND, "no such entry");
 	e = &s->entries[entry];
+	if (e->spare == SPARE_KIN) {
+		const struct session_kin *kin = kin_of(s, entry);
+
+		buf_adds(who, kin->is_agent ? "agent" : "fork");
+		buf_adds(text, kin->title && *kin->title ? kin->title : kin->id);
+		return 0;
+	}
 	if (e->spare == SPARE_CHUNKS) {
 		chunk_words(s, e, limit, text);
 		return 0;

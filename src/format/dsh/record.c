@@ -176,24 +176,27 @@ static void read_blocks(struct dsh_message *m)
 
 const struct dsh_message *rec_message(struct dsh_rec *r)
 {
-	static const char *const beside[] = { "message", "step", "error" };
+	static const char *const beside[] = { "message", "step", "error", "usage" };
 	static const char *const names[] = { "id", "role", "content", "source" };
 	static const char *const sources[] = { "kind", "provider", "model", "callId" };
-	struct str data = rec_field(r, K_DATA), step = { NULL, 0 }, error = { NULL, 0 }, v[4];
+	struct str data = rec_field(r, K_DATA), step = { NULL, 0 }, error = { NULL, 0 },
+		   usage = { NULL, 0 }, v[4];
 	struct dsh_message *m = &r->message;
 
 	if (r->has_message)
 		return m;
 	r->has_message = true;
 	if (r->type != T_USER) {
-		json_pick(data, beside, 3, v);
+		json_pick(data, beside, 4, v);
 		data = v[0];
 		step = v[1];
 		error = v[2];
+		usage = v[3];
 	}
 	json_pick(data, names, 4, v);
 	*m = (struct dsh_message){ .step = step,
 		.error = error,
+		.usage = usage,
 		.id = v[0],
 		.role = v[1],
 		.content = v[2],

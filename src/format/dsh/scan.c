@@ -112,6 +112,8 @@ static uint32_t add_entry(struct session *s, struct entry_in *in, const struct d
 	char id[48];
 	uint32_t entry;
 
+	if (item->seq < src->seed)
+		in->flags |= ENTRY_INHERITED;
 	if (item->flags & ITEM_ODD)
 		snprintf(id, sizeof(id), "%" PRIu32 ":%" PRIu64, item->seq, item->off);
 	else
@@ -259,6 +261,10 @@ static void take_type(struct session *s, const struct dsh_rec *r, const struct p
 	case T_TITLE:
 		src->title = src->n - 1;
 		break;
+	case T_DESCRIPTOR:
+		if (r->seq >= src->seed)
+			src->label = src->n - 1;
+		break;
 	case T_UNKNOWN:
 		if (event_is_ignorable(r) || json_type_of(rec_field(r, K_TYPE)) != JSON_STRING)
 			break;
@@ -302,6 +308,7 @@ static void accept(struct session *s, struct dsh_rec *r, const struct place *at,
 		refuse(s, "invalid", at, entry, why);
 	if (is_odd)
 		return;
+	tokens_add(r->seq < src->seed ? &src->past : &src->own, tokens_of(r));
 	balance_event(&src->balance, r);
 	src->next_seq = r->seq + r->count;
 }
@@ -615,14 +622,14 @@ static void add_closers(struct session *s)
 			.time = INT64_MIN,
 			.spare = SPARE_CLOSER,
 			.kind = KIND_TOOL_RESULT,
-			.flags = ENTRY_DERIVED | ENTRY_FAILED };
+			.flags = ENTRY_DERIVED | ENTRY_PROPOSED | ENTRY_FAILED };
 		struct dsh_rec r = { 0 };
 
 		rec_parse(&r, src->closers.p + pos, n);
 		num_safe(rec_field(&r, K_TIME), &in.time);
 		if (r.type != T_TOOL_RESULT) {
 			in.kind = KIND_EVENT;
-			in.flags = ENTRY_DERIVED;
+			in.flags = ENTRY_DERIVED | ENTRY_PROPOSED;
 		}
 		add_entry(s, &in, &item);
 		rec_release(&r);
@@ -635,13 +642,45 @@ static void set_title(struct session *s)
 	struct dsh_src *src = s->src;
 	struct dsh_rec r = { 0 };
 	struct buf title = { 0 };
+	/* An agent is called by its label; a title that it has inherited is its parent's. */
+	bool is_own = src->title != NO_ITEM && src->items[src->title].seq >= src->seed;
+	uint32_t label = is_own ? NO_ITEM : src->label;
 
-	if (src->title == NO_ITEM || item_rec(s, src->title, &r, NULL) < 0)
-		return;
-	json_string(json_get(rec_field(&r, K_DATA), "title"), &title, SIZE_MAX);
-	session_set_meta(s, "title", (struct str){ title.p ? title.p : "", title.n });
+	if (src->title != NO_ITEM && item_rec(s, src->title, &r, NULL) == 0) {
+		json_string(json_get(rec_field(&r, K_DATA), "title"), &title, SIZE_MAX);
+		session_set_meta(s, "title", (struct str){ title.p ? title.p : "", title.n });
+	}
+	buf_clear(&title);
+	if (label != NO_ITEM && item_rec(s, label, &r, NULL) == 0)
+		json_string(json_get(rec_field(&r, K_DATA), "label"), &title, SIZE_MAX);
+	if (title.n)
+		session_set_meta(s, "label", (struct str){ title.p, title.n });
 	buf_release(&title);
 	rec_release(&r);
+}
+
+static void set_tokens(struct session *s)
+{
+	struct dsh_src *src = s->src;
+	struct buf text = { 0 };
+
+	s->tokens = tokens_sum(&src->own);
+	if (!src->own.calls)
+		return;
+	tokens_put(&src->own, &text);
+	session_set_meta(s, "tokens", (struct str){ text.p, text.n });
+	buf_release(&text);
+}
+
+/* A log without entries has times all the same. */
+static void set_times(struct session *s)
+{
+	struct dsh_src *src = s->src;
+	const struct str *created = session_meta(s, "createdAt");
+
+	if (!created || !num_safe(*created, &s->first_time))
+		return;
+	s->last_time = src->next_seq && !src->balance.is_odd_time ? src->balance.time : s->first_time;
 }
 
 void scan_finish(struct session *s)
@@ -672,4 +711,7 @@ void scan_finish(struct session *s)
 	src->stream = stream;
 	add_closers(s);
 	set_title(s);
+	set_tokens(s);
+	if (s->last_time == INT64_MIN)
+		set_times(s);
 }
