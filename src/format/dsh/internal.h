@@ -356,6 +356,10 @@ void tokens_put_json(const struct dsh_tokens *t, struct buf *out);
 /* Of the step and the turn that an item stands in. */
 void tokens_around(struct session *s, uint32_t i, struct dsh_tokens *step, struct dsh_tokens *turn);
 
+/* ---- cards.c ---- */
+int dsh_op_cards(struct session *s, struct arena *a, struct card_list *out, struct err *err);
+int dsh_op_card(struct session *s, struct card *card, struct arena *a, struct err *err);
+
 /* ---- kin.c ---- */
 void dsh_op_adopt(struct session *s, const struct session_kin *v, size_t n);
 const char *dsh_op_opens(struct session *s, uint32_t entry);
