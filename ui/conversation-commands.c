@@ -69,7 +69,8 @@ static enum effect run_round(struct view *v, const char *arg)
 /* ---- moving ---- */
 
 /* The next line from the cursor on that `fits`, in a direction; CONVERSATION_NONE: none. */
-static uint32_t next_line(struct view *v, int dir, bool (*fits)(struct view *v, uint32_t line, uint32_t from))
+static uint32_t next_line(
+	struct view *v, int dir, bool (*fits)(struct view *v, uint32_t line, uint32_t from))
 {
 	uint32_t n, from = conversation_cursor(v);
 
@@ -176,7 +177,8 @@ static enum effect run_other_end(struct view *v, const char *arg)
 		if (found != CONVERSATION_NONE)
 			conversation_goto(v, found);
 		else
-			ui_say(v->ui, n.nends ? "the other end is not in the fold" : "no relation ends at this node");
+			ui_say(v->ui, n.nends ? "the other end is not in the fold"
+					      : "no relation ends at this node");
 	}
 	arena_free(&a);
 	return FX_REDRAW;
@@ -198,7 +200,8 @@ static enum effect run_fold_all(struct view *v, const char *arg)
 {
 	struct conversation_view *cv = conversation_of(v);
 	const struct conversation_line *lines;
-	uint32_t n, line = conversation_cursor(v), id = line != CONVERSATION_NONE ? line_at(v, line)->id : 0;
+	uint32_t n, line = conversation_cursor(v),
+		    id = line != CONVERSATION_NONE ? line_at(v, line)->id : 0;
 	bool any = false;
 
 	lines = conversation_lines(cv->c, &n);
@@ -230,7 +233,8 @@ static enum effect run_show(struct view *v, const char *arg)
 	view_relayout(v);
 	if (line != CONVERSATION_NONE)
 		view_set_cursor(v, conversation_nearest(cv, line));
-	ui_say(v->ui, "showing %s%s", show_names[cv->show], cv->nshown == 0 ? ": there are none; & goes on" : "");
+	ui_say(v->ui, "showing %s%s", show_names[cv->show],
+		cv->nshown == 0 ? ": there are none; & goes on" : "");
 	return FX_REDRAW | FX_PANE;
 }
 
@@ -271,7 +275,8 @@ static int copy_text(struct view *v, struct buf *text, struct err *err)
 {
 	struct conversation_node n;
 	struct arena a = { 0 };
-	int rc = conversation_node(conversation_of(v)->c, conversation_cursor(v), SIZE_MAX, &a, &n, err);
+	int rc = conversation_node(
+		conversation_of(v)->c, conversation_cursor(v), SIZE_MAX, &a, &n, err);
 
 	for (size_t i = 0; rc == 0 && i < n.content.n; i++) {
 		const struct part *part = &n.content.v[i];
@@ -295,7 +300,8 @@ static enum effect run_copy(struct view *v, const char *arg)
 	if (v->pane_focus)
 		rc = copy_text(v, &text, &err);
 	else
-		buf_addstr(&text, conversation_word(conversation_of(v)->c, line_at(v, conversation_cursor(v))->id));
+		buf_addstr(&text, conversation_word(conversation_of(v)->c,
+					  line_at(v, conversation_cursor(v))->id));
 	if (rc == 0)
 		rc = outside_copy(v->ui, (struct str){ text.n ? text.p : "", text.n }, &err);
 	if (rc < 0)
@@ -346,8 +352,8 @@ static const struct command table[] = {
 	  .help = "Fold every talk, or unfold all", .run = run_fold_all },
 	{ .name = "show", .keys = "&", .group = "Conversation", .when = WHEN_LOADED, .arg = "KINDS",
 	  .help = "Which nodes are shown: all, talk, prompts, tools, changed", .run = run_show },
-	{ .name = "rounds", .keys = "g r", .group = "Screens", .hint = "rounds", .when = WHEN_LOADED,
-	  .help = "The rounds and their checks", .run = run_rounds },
+	{ .name = "rounds", .keys = "g r", .group = "Screens", .hint = "rounds",
+	  .when = WHEN_LOADED, .help = "The rounds and their checks", .run = run_rounds },
 	{ .name = "relations", .keys = "g l", .group = "Screens", .hint = "relations",
 	  .when = WHEN_LOADED, .help = "The relations between nodes", .run = run_relations },
 	{ .name = "unresolved", .keys = "g u", .group = "Screens", .hint = "unresolved",

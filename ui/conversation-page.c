@@ -65,7 +65,8 @@ static void head_lines(const struct conversation_node *n, struct page *p)
 
 static void token_line(const struct conversation_node *n, struct page *p)
 {
-	static const char *const words[CONVERSATION_TOKENS] = { " in", " out", " cache read", " cache write" };
+	static const char *const words[CONVERSATION_TOKENS] = { " in", " out", " cache read",
+		" cache write" };
 	char count[32];
 
 	if (!str_eqs(n->kind, "llm.call"))
@@ -84,15 +85,17 @@ static void token_line(const struct conversation_node *n, struct page *p)
 	page_end_par(p);
 }
 
-static void card_line(struct conversation_view *cv, const struct conversation_node *n, struct page *p)
+static void card_line(
+	struct conversation_view *cv, const struct conversation_node *n, struct page *p)
 {
 	char text[96];
 
 	if (n->card != CONVERSATION_NONE)
-		snprintf(text, sizeof(text), "history changed: see card %u of %zu (g c)", n->card + 1,
-			conversation_cards(cv->c)->n);
+		snprintf(text, sizeof(text), "history changed: see card %u of %zu (g c)",
+			n->card + 1, conversation_cards(cv->c)->n);
 	else if (n->history_changed)
-		snprintf(text, sizeof(text), "history changed: its card was withdrawn or never came");
+		snprintf(text, sizeof(text),
+			"history changed: its card was withdrawn or never came");
 	else
 		return;
 	page_words(p, ROLE_SUMMARY, text);
@@ -110,7 +113,9 @@ static void end_line(struct conversation_view *cv, const struct conversation_end
 	if (!is_there)
 		put(p, ROLE_DIM, " (not in the fold)");
 	put(p, ROLE_DIM, "  ");
-	put_str(p, str_eqs(e->quality, "conflict") || str_eqs(e->quality, "unresolved") ? ROLE_DAMAGE : ROLE_DIM,
+	put_str(p,
+		str_eqs(e->quality, "conflict") || str_eqs(e->quality, "unresolved") ? ROLE_DAMAGE
+										     : ROLE_DIM,
 		e->quality.n ? e->quality : str_of("-"));
 	page_end_par(p);
 	if (e->via.n || e->evidence[0]) {
@@ -140,11 +145,14 @@ static void body_lines(const struct conversation_body *b, struct page *p)
 	page_begin_par(p, "", "  ", ROLE_DIM);
 	put(p, ROLE_HEADING, b->is_request ? "request" : "response");
 	if (!b->why)
-		snprintf(text, sizeof(text), "  %s bytes, sequence %" PRIu64 " record %" PRIu64, bytes, b->seq, b->row);
+		snprintf(text, sizeof(text), "  %s bytes, sequence %" PRIu64 " record %" PRIu64,
+			bytes, b->seq, b->row);
 	else if (strncmp(b->why, "missing", 7) == 0)
-		snprintf(text, sizeof(text), "  missing: sequence %" PRIu64 ", record %" PRIu64, b->seq, b->row);
+		snprintf(text, sizeof(text), "  missing: sequence %" PRIu64 ", record %" PRIu64,
+			b->seq, b->row);
 	else
-		snprintf(text, sizeof(text), "  not shown: sequence %" PRIu64 ", record %" PRIu64 ": %s", b->seq, b->row,
+		snprintf(text, sizeof(text),
+			"  not shown: sequence %" PRIu64 ", record %" PRIu64 ": %s", b->seq, b->row,
 			b->why);
 	put(p, b->why ? ROLE_DAMAGE : ROLE_DIM, text);
 	page_end_par(p);

@@ -70,14 +70,18 @@ enum role node_role(struct str kind)
 
 enum role mark_role(char mark)
 {
-	return mark == '+' ? ROLE_DIFF_ADD : mark == '-' ? ROLE_DIFF_DEL : mark == ' ' ? ROLE_NORMAL : ROLE_NEW;
+	return mark == '+'   ? ROLE_DIFF_ADD
+	       : mark == '-' ? ROLE_DIFF_DEL
+	       : mark == ' ' ? ROLE_NORMAL
+			     : ROLE_NEW;
 }
 
 /* Deep nodes shift left by their depth alone, so that neighbours stand below each other. */
 static void draw_indent(uint32_t depth, int list_cols, struct rowbuf *out)
 {
 	uint32_t step = list_cols >= 72 ? 2 : 1;
-	uint32_t levels = (uint32_t)(list_cols > 0 ? list_cols : 0) / 3 / step, half = levels / 2 + 1, shift = 0;
+	uint32_t levels = (uint32_t)(list_cols > 0 ? list_cols : 0) / 3 / step,
+		 half = levels / 2 + 1, shift = 0;
 
 	if (list_cols < 48) /* a level in two is told apart by what it holds */
 		depth = (depth + 1) / 2;
@@ -104,17 +108,20 @@ static void draw_right(const struct conversation_row *row, struct rowbuf *out)
 	}
 }
 
-static void draw_words(struct str kind, const struct conversation_row *row, bool is_gone, int list_cols,
-	struct rowbuf *out)
+static void draw_words(struct str kind, const struct conversation_row *row, bool is_gone,
+	int list_cols, struct rowbuf *out)
 {
 	const char *word = word_of(kind);
 	int cols = list_cols >= 44 ? 9 : list_cols >= 24 ? 4 : 0;
-	enum role role = row->is_missing ? ROLE_DAMAGE : is_gone || !row->is_said ? ROLE_DIM : ROLE_NORMAL;
+	enum role role = row->is_missing            ? ROLE_DAMAGE
+			 : is_gone || !row->is_said ? ROLE_DIM
+						    : ROLE_NORMAL;
 
 	if (!word)
 		row_field(out, node_role(kind), kind.p, kind.n, cols > 0 && cols < 9 ? cols : 11);
 	else
-		row_field(out, node_role(kind), word, cols < 9 && strlen(word) > 4 ? 4 : strlen(word), cols);
+		row_field(out, node_role(kind), word,
+			cols < 9 && strlen(word) > 4 ? 4 : strlen(word), cols);
 	row_spaces(out, ROLE_NORMAL, cols > 0 && row_left(out) > 0);
 	if (row->name.n) {
 		row_text(out, is_gone ? ROLE_DIM : node_role(kind), row->name.p, row->name.n);
@@ -140,7 +147,8 @@ void conversation_draw_row(struct conversation_view *cv, uint32_t line, struct r
 	row_clip(out, clip - right.n);
 	draw_indent(l->depth, list_cols, out);
 	if (l->end > line + 1)
-		row_glyph(out, ROLE_BORDER, conversation_is_folded(cv, line) ? GLYPH_SHUT : GLYPH_OPEN);
+		row_glyph(out, ROLE_BORDER,
+			conversation_is_folded(cv, line) ? GLYPH_SHUT : GLYPH_OPEN);
 	else
 		row_spaces(out, ROLE_NORMAL, 1);
 	row_spaces(out, ROLE_NORMAL, 1);
@@ -170,7 +178,8 @@ static void draw_bar(uint32_t round, uint32_t rounds, int cols, struct rowbuf *o
 		else if (at == round && i % each == 0)
 			row_lit(out, ROLE_TIP, "*");
 		else
-			row_printf(out, at < round ? ROLE_PROGRESS : ROLE_DIM, "%s", at < round ? "=" : "-");
+			row_printf(out, at < round ? ROLE_PROGRESS : ROLE_DIM, "%s",
+				at < round ? "=" : "-");
 	}
 	for (int i = 0; each == 0 && i < cols && rounds > 0; i++) {
 		int at = (int)((uint64_t)(round ? round - 1 : 0) * (uint64_t)(cols - 1) /

@@ -98,7 +98,8 @@ static size_t first_card(const struct view *v)
 		line = conversation_cursor(v->below);
 		if (line == CONVERSATION_NONE)
 			return 0;
-		id = conversation_word(conversation_model(v), conversation_lines(conversation_model(v), &n)[line].id);
+		id = conversation_word(conversation_model(v),
+			conversation_lines(conversation_model(v), &n)[line].id);
 		for (size_t i = 0; i < cards->n; i++)
 			if (str_eq(cards->v[i].at, id) || str_eq(cards->v[i].id, id))
 				return i;
@@ -192,15 +193,19 @@ static enum role speaker(struct str role)
 
 	for (size_t i = 0; i < role.n && i < sizeof(word) - 1; i++)
 		word[i] = role.p[i] >= 'A' && role.p[i] <= 'Z' ? (char)(role.p[i] + 32) : role.p[i];
-	return strcmp(word, "user") == 0 ? ROLE_USER : strcmp(word, "assistant") == 0 ? ROLE_ASSISTANT :
-		strcmp(word, "system") == 0 ? ROLE_SYSTEM : ROLE_TOOL;
+	return strcmp(word, "user") == 0        ? ROLE_USER
+	       : strcmp(word, "assistant") == 0 ? ROLE_ASSISTANT
+	       : strcmp(word, "system") == 0    ? ROLE_SYSTEM
+						: ROLE_TOOL;
 }
 
 static void cards_row(struct view *v, size_t line, struct rowbuf *out)
 {
 	const struct card_line *l = &of(v)->lines[line];
 	const struct card_message *m = &shown(v)->v[l->first], *last = &shown(v)->v[l->last];
-	enum role mark = m->mark == CARD_ADDED ? ROLE_DIFF_ADD : m->mark == CARD_REMOVED ? ROLE_DIFF_DEL : ROLE_DIM;
+	enum role mark = m->mark == CARD_ADDED     ? ROLE_DIFF_ADD
+			 : m->mark == CARD_REMOVED ? ROLE_DIFF_DEL
+						   : ROLE_DIM;
 	char number[48];
 
 	if (m->mark == CARD_KEPT) {
@@ -260,8 +265,8 @@ static void cards_heading(struct view *v, struct rowbuf *out)
 	if (!card)
 		return;
 	if (card->has_messages)
-		row_printf(out, ROLE_STRONG, "  kept %u  removed %u  added %u", card->nkept, card->nremoved,
-			card->nadded);
+		row_printf(out, ROLE_STRONG, "  kept %u  removed %u  added %u", card->nkept,
+			card->nremoved, card->nadded);
 	else
 		row_lit(out, ROLE_DAMAGE, "  messages missing");
 	if (card->reply.n) {
@@ -308,7 +313,8 @@ static void put_message(struct page *p, const struct card_message *m)
 static void put_words(struct page *p, const struct card *card, const struct card_message *m)
 {
 	const struct card_message *other = &card->v[m->other];
-	const struct card_message *before = m->mark == CARD_REMOVED ? m : other, *after = m->mark == CARD_REMOVED ? other : m;
+	const struct card_message *before = m->mark == CARD_REMOVED ? m : other,
+				  *after = m->mark == CARD_REMOVED ? other : m;
 	struct arena a = { 0 };
 	struct card_words *w;
 	size_t n;
@@ -319,13 +325,16 @@ static void put_words(struct page *p, const struct card *card, const struct card
 	w = card_word_diff(&a, before->text, after->text, &n);
 	page_begin_par(p, "", "", ROLE_NORMAL);
 	for (size_t i = 0; i < n; i++) {
-		static const char *const open[] = { "", "[-", "{+" }, *const shut[] = { "", "-]", "+}" };
-		enum role role = w[i].mark == CARD_ADDED ? ROLE_DIFF_ADD : w[i].mark == CARD_REMOVED ? ROLE_DIFF_DEL :
-			ROLE_NORMAL;
+		static const char *const open[] = { "", "[-", "{+" }, *const shut[] = { "", "-]",
+			"+}" };
+		enum role role = w[i].mark == CARD_ADDED     ? ROLE_DIFF_ADD
+				 : w[i].mark == CARD_REMOVED ? ROLE_DIFF_DEL
+							     : ROLE_NORMAL;
 		size_t text = w[i].text.n;
 
 		/* the space behind the last word stays outside of the marks */
-		while (text > 0 && w[i].mark != CARD_KEPT && strchr(" \n\t\r", w[i].text.p[text - 1]))
+		while (text > 0 && w[i].mark != CARD_KEPT &&
+			strchr(" \n\t\r", w[i].text.p[text - 1]))
 			text--;
 		page_puts(p, role, open[w[i].mark]);
 		page_text(p, role, w[i].text.p, text);
@@ -347,7 +356,8 @@ static void put_attrs(struct page *p, const struct card *card)
 	}
 }
 
-static void put_kept(struct page *p, const struct card *card, const struct card_line *l, size_t limit)
+static void put_kept(
+	struct page *p, const struct card *card, const struct card_line *l, size_t limit)
 {
 	size_t each = l->first == l->last ? limit : KEPT_BYTES;
 
@@ -477,7 +487,8 @@ static enum effect run_call(struct view *v, const char *arg)
 		return FX_CLOSE;
 	}
 	id = conversation_find_word(conversation_model(v), card->at.n ? card->at : card->id);
-	if (id == CONVERSATION_NONE || conversation_line_of(conversation_model(v), id) == CONVERSATION_NONE) {
+	if (id == CONVERSATION_NONE ||
+		conversation_line_of(conversation_model(v), id) == CONVERSATION_NONE) {
 		ui_say(v->ui, "the call is not in the fold of this round");
 		return FX_REDRAW;
 	}
@@ -492,7 +503,8 @@ static const struct command table[] = {
 	  .help = "The next card", .run = run_next },
 	{ .name = "previous-card", .keys = "[", .group = "History changes", .hint = "previous",
 	  .help = "The card before", .run = run_previous },
-	{ .name = "words", .keys = "d", .group = "History changes", .hint = "word diff", .when = WHEN_ROW,
+	{ .name = "words", .keys = "d", .group = "History changes", .hint = "word diff",
+	  .when = WHEN_ROW,
 	  .help = "What two versions of a message differ in, word by word; or whole messages",
 	  .run = run_words },
 	{ .name = "open", .keys = "o", .group = "History changes", .hint = "to the call",

@@ -88,8 +88,8 @@ static bool passes(const struct conversation_view *cv, const struct conversation
 
 	switch (cv->show) {
 	case NODES_TALK:
-		return str_starts(kind, "message.") || str_eqs(kind, "talk") || str_eqs(kind, "agent.output") ||
-			str_eqs(kind, "epoch.summary");
+		return str_starts(kind, "message.") || str_eqs(kind, "talk") ||
+		       str_eqs(kind, "agent.output") || str_eqs(kind, "epoch.summary");
 	case NODES_PROMPTS:
 		return str_eqs(kind, "message.external");
 	case NODES_TOOLS:
@@ -161,7 +161,8 @@ static size_t conversation_id_line(const struct view *v, uint64_t id)
 	const struct conversation_view *cv = conversation_of(v);
 	uint32_t line = cv->c ? conversation_line_of(cv->c, (uint32_t)id) : CONVERSATION_NONE;
 
-	return line == CONVERSATION_NONE || !cv->nshown ? LINE_NONE : conversation_nearest(cv, line);
+	return line == CONVERSATION_NONE || !cv->nshown ? LINE_NONE
+							: conversation_nearest(cv, line);
 }
 
 /* The newest talk of the first stream: what a person comes back for. */
@@ -193,7 +194,8 @@ void conversation_goto(struct view *v, uint32_t id)
 
 	if (line == CONVERSATION_NONE) {
 		struct str word = conversation_word(cv->c, id);
-		ui_say(v->ui, "%.*s is not in the fold of this round", word.n < 200 ? (int)word.n : 200, word.p);
+		ui_say(v->ui, "%.*s is not in the fold of this round",
+			word.n < 200 ? (int)word.n : 200, word.p);
 		return;
 	}
 	lines = conversation_lines(cv->c, &n);
@@ -307,8 +309,9 @@ static const char *conversation_empty(const struct view *v)
 		return "reading the rounds";
 	if (cv->show != NODES_ALL)
 		return "no nodes of this kind (& goes on)";
-	return cv->c && conversation_stopped(cv->c, &said, &round) ? "no round could be folded (g r shows them)" :
-		"this conversation has no nodes";
+	return cv->c && conversation_stopped(cv->c, &said, &round)
+		       ? "no round could be folded (g r shows them)"
+		       : "this conversation has no nodes";
 }
 
 /* ---- drawing ---- */
@@ -322,8 +325,8 @@ static void conversation_row_of(struct view *v, size_t line, struct rowbuf *out)
 
 static void header_right(const struct conversation_view *cv, struct rowbuf *out)
 {
-	static const char *const show[NODES_COUNT] = { "", "talk only", "prompts only", "tools only",
-		"changes only" };
+	static const char *const show[NODES_COUNT] = { "", "talk only", "prompts only",
+		"tools only", "changes only" };
 	size_t n = conversation_nrounds(cv->c), folded = conversation_folded(cv->c);
 	const char *said, *state = conversation_state(cv->c);
 	bool is_good = strcmp(state, "verified") == 0, is_busy = strcmp(state, "checking") == 0;
@@ -334,7 +337,8 @@ static void header_right(const struct conversation_view *cv, struct rowbuf *out)
 	if (cv->show != NODES_ALL)
 		row_printf(out, ROLE_LABEL, " %s ", show[cv->show]);
 	if (conversation_stopped(cv->c, &said, &round))
-		row_printf(out, ROLE_DAMAGE, " stopped at round %" PRIu64 ", %zu not folded ", round, n - folded);
+		row_printf(out, ROLE_DAMAGE, " stopped at round %" PRIu64 ", %zu not folded ",
+			round, n - folded);
 	row_printf(out, ROLE_TITLE, " flow ");
 	row_printf(out, is_good || is_busy ? ROLE_TITLE : ROLE_DAMAGE, " %s ", state);
 }
@@ -350,11 +354,12 @@ static void header_middle(const struct conversation_view *cv, int room, struct b
 	count_human(sums.nodes, nodes);
 	count_human(sums.relations, relations);
 	buf_printf(out, "   round %u of %u   %s %s  %s %s  %u open", round, folded, nodes,
-		sums.nodes == 1 ? "node" : "nodes", relations, sums.relations == 1 ? "relation" : "relations",
-		sums.open);
+		sums.nodes == 1 ? "node" : "nodes", relations,
+		sums.relations == 1 ? "relation" : "relations", sums.open);
 	if ((int)out->n > room) {
 		buf_clear(out);
-		buf_printf(out, "   round %u of %u   %s %s", round, folded, nodes, sums.nodes == 1 ? "node" : "nodes");
+		buf_printf(out, "   round %u of %u   %s %s", round, folded, nodes,
+			sums.nodes == 1 ? "node" : "nodes");
 	}
 	if ((int)out->n > room) {
 		buf_clear(out);
@@ -380,7 +385,8 @@ static void conversation_header(struct view *v, struct rowbuf *out)
 	header_right(cv, &right);
 	room = clip - right.n - out->n;
 	header_middle(cv, room - (room > 60 ? 26 : 12), &middle);
-	row_clip(out, clip - right.n - (int)middle.n > out->n ? clip - right.n - (int)middle.n : out->n);
+	row_clip(out,
+		clip - right.n - (int)middle.n > out->n ? clip - right.n - (int)middle.n : out->n);
 	row_text(out, ROLE_TITLE, title.p, title.n);
 	row_clip(out, clip - right.n);
 	row_printf(out, ROLE_TITLE, "%s", middle.p);

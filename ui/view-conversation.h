@@ -40,7 +40,8 @@ void conversation_goto(struct view *v, uint32_t id);
 void conversation_goto_round(struct view *v, uint32_t rounds);
 void conversation_set_fold(struct conversation_view *cv, uint32_t id, bool fold);
 bool conversation_is_folded(const struct conversation_view *cv, uint32_t line);
-uint32_t conversation_nearest(const struct conversation_view *cv, uint32_t line); /* line of the screen */
+uint32_t conversation_nearest(
+	const struct conversation_view *cv, uint32_t line); /* line of the screen */
 
 /* conversation-rows.c */
 const char *node_word(struct str kind, char room[16]);

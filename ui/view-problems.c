@@ -113,15 +113,17 @@ static void repair_line(struct view *v, struct page *p)
 
 	count_human(s->n, count);
 	if (v->below->ops == &view_conversation)
-		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.", s->committed, count,
-			s->n == 1 ? "node" : "nodes");
+		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.",
+			s->committed, count, s->n == 1 ? "node" : "nodes");
 	else
-		snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed, count,
-			s->n == 1 ? "entry" : "entries");
+		snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed,
+			count, s->n == 1 ? "entry" : "entries");
 	say(p, ROLE_DIM, text);
 	if (s->is_torn && !s->ops->events) {
 		struct buf b = { 0 };
-		buf_printf(&b, "A repair would move the %" PRIu64 " bytes behind them to %s.torn-%" PRIu64 ".",
+		buf_printf(&b,
+			"A repair would move the %" PRIu64 " bytes behind them to %s.torn-%" PRIu64
+			".",
 			s->size - s->committed, path_base(s->path), s->committed);
 		say(p, ROLE_NORMAL, b.p);
 		buf_release(&b);
@@ -168,8 +170,9 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	from -= from % 16;
 	want = problem->offset - from + (problem->length ? problem->length : 64);
 	bytes = malloc(PEEK_MAX);
-	if (bytes && has_place(problem) && s->ops->peek(s, from, bytes, want < PEEK_MAX ? (size_t)want : PEEK_MAX,
-	    &got, &err) < 0)
+	if (bytes && has_place(problem) &&
+		s->ops->peek(
+			s, from, bytes, want < PEEK_MAX ? (size_t)want : PEEK_MAX, &got, &err) < 0)
 		say(p, ROLE_DAMAGE, err.text);
 	repair_line(v, p);
 	page_blank(p);

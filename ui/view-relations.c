@@ -133,7 +133,8 @@ static void relations_row(struct view *v, size_t line, struct rowbuf *out)
 
 static void put_filter(struct view *v, const char *name, uint32_t word, struct rowbuf *out)
 {
-	struct str s = word == CONVERSATION_NONE ? str_of("all") : conversation_word(conversation_model(v), word);
+	struct str s = word == CONVERSATION_NONE ? str_of("all")
+						 : conversation_word(conversation_model(v), word);
 	enum role role = word == CONVERSATION_NONE ? ROLE_TITLE : ROLE_LABEL;
 
 	row_printf(out, role, "   %s: ", name);
@@ -203,7 +204,8 @@ static void relations_pane(struct view *v, struct page *p, size_t limit)
 	put_end(v, "to        ", r->to, p);
 	put_text("quality   ", quality_role(quality), quality, p);
 	put_text("via       ", ROLE_NORMAL, conversation_relation_via(c, r->version, a), p);
-	put_text("evidence  ", ROLE_TIME, str_of(conversation_relation_evidence(c, r->version, a)), p);
+	put_text("evidence  ", ROLE_TIME, str_of(conversation_relation_evidence(c, r->version, a)),
+		p);
 	if (r->mark == '-')
 		page_words(p, ROLE_DIFF_DEL, "withdrawn by this round");
 	arena_reset(a);
@@ -245,7 +247,7 @@ static uint32_t word_at(const struct conversation_relation *r, bool is_type)
 	return is_type ? r->type : r->quality;
 }
 
-/* The word behind `now` in the order in which the words first stand in the list; behind the last: all. */
+/* The word behind `now` in the order in which they first stand there; behind the last: all. */
 static uint32_t next_word(const struct view *v, uint32_t now, bool is_type)
 {
 	uint32_t n;
@@ -271,7 +273,8 @@ static enum effect set_filter(struct view *v, uint32_t *filter, bool is_type, co
 		uint32_t word = conversation_find_word(conversation_model(v), str_of(arg));
 		*filter = strcmp(arg, "all") == 0 ? CONVERSATION_NONE : word;
 		if (word == CONVERSATION_NONE && strcmp(arg, "all") != 0)
-			ui_error(v->ui, "no relation has the %s %s", is_type ? "type" : "quality", arg);
+			ui_error(v->ui, "no relation has the %s %s", is_type ? "type" : "quality",
+				arg);
 	} else {
 		*filter = next_word(v, *filter, is_type);
 	}

@@ -77,8 +77,11 @@ static void put_checks(struct view *v, size_t line, bool wide, struct rowbuf *ou
 	for (int check = 1; check <= CONVERSATION_CHECKS; check++) {
 		char mark = conversation_check(model(v), line, check);
 
-		row_printf(out, mark == 'v' ? ROLE_ON_BRANCH : mark == 'x' ? ROLE_DAMAGE : ROLE_DIM, wide ? " %c" : "%c",
-			mark);
+		row_printf(out,
+			mark == 'v'   ? ROLE_ON_BRANCH
+			: mark == 'x' ? ROLE_DAMAGE
+				      : ROLE_DIM,
+			wide ? " %c" : "%c", mark);
 	}
 }
 
@@ -95,8 +98,8 @@ static void put_sequences(const struct conversation_round_row *r, struct rowbuf 
 	row_field(out, ROLE_TIME, text, strlen(text), cols);
 }
 
-static void put_folded(struct view *v, size_t line, const struct conversation_round_row *r, int list_cols,
-	struct rowbuf *out)
+static void put_folded(struct view *v, size_t line, const struct conversation_round_row *r,
+	int list_cols, struct rowbuf *out)
 {
 	bool full = list_cols >= FULL_COLS, wide = list_cols >= SUMS_COLS;
 	int cols = full ? 6 : wide ? 5 : 4;
@@ -125,8 +128,9 @@ static void rounds_row(struct view *v, size_t line, struct rowbuf *out)
 
 	conversation_round_row(model(v), line, &r);
 	snprintf(number, sizeof(number), "%" PRIu64, r.number);
-	row_field_right(out, r.folded && r.folded == conversation_round(model(v)) ? ROLE_TIP : ROLE_NORMAL, number,
-		strlen(number), 4);
+	row_field_right(out,
+		r.folded && r.folded == conversation_round(model(v)) ? ROLE_TIP : ROLE_NORMAL,
+		number, strlen(number), 4);
 	row_spaces(out, ROLE_NORMAL, 2);
 	if (r.state == ROUND_RESERVED) {
 		row_lit(out, ROLE_DIM, "(reservation)");
@@ -151,7 +155,8 @@ static void rounds_heading(struct view *v, struct rowbuf *out)
 
 	row_lit(out, ROLE_DIM, "    #  ");
 	if (list_cols >= FULL_COLS)
-		row_lit(out, ROLE_DIM, "sequences   digest         nodes   rel  unres       +     ~     =     -   1 2 3 4 5 6");
+		row_lit(out, ROLE_DIM,
+			"sequences   digest         nodes   rel  unres       +     ~     =     -   1 2 3 4 5 6");
 	else if (list_cols >= SUMS_COLS)
 		row_lit(out, ROLE_DIM, "sequences       +    ~    =    -   1 2 3 4 5 6");
 	else
@@ -181,16 +186,19 @@ static void rounds_header(struct view *v, struct rowbuf *out)
 	row_start(&right, clip / 2, out->ascii);
 	conversation_verify_progress(c, &done, &all);
 	if (strcmp(conversation_state(c), "checking") == 0)
-		row_printf(&right, ROLE_TITLE, " checking %u %% ", all ? (unsigned)(done * 100 / all) : 0);
+		row_printf(&right, ROLE_TITLE, " checking %u %% ",
+			all ? (unsigned)(done * 100 / all) : 0);
 	else
-		row_printf(&right, strcmp(conversation_state(c), "verified") == 0 ? ROLE_TITLE : ROLE_DAMAGE, " %s ",
-			conversation_state(c));
+		row_printf(&right,
+			strcmp(conversation_state(c), "verified") == 0 ? ROLE_TITLE : ROLE_DAMAGE,
+			" %s ", conversation_state(c));
 	row_clip(out, clip - right.n);
 	row_lit(out, ROLE_TITLE, " Rounds of ");
 	row_str(out, ROLE_TITLE, session_model(v->below)->id);
 	row_printf(out, ROLE_TITLE, "   %zu %s", n, n == 1 ? "round" : "rounds");
 	if (r.folded)
-		row_printf(out, ROLE_TITLE, ", head %.12s, %" PRIu64 " sequences", r.digest, r.through_seq);
+		row_printf(out, ROLE_TITLE, ", head %.12s, %" PRIu64 " sequences", r.digest,
+			r.through_seq);
 	row_pad(out, ROLE_TITLE);
 	row_clip(out, clip);
 	row_append(out, &right);
@@ -282,11 +290,13 @@ static void rounds_pane(struct view *v, struct page *p, size_t limit)
 	}
 	finding_lines(v, r.number, p);
 	if (r.state == ROUND_LEFT)
-		page_words(p, ROLE_DAMAGE, "not folded: it stands behind the round that broke the chain");
+		page_words(p, ROLE_DAMAGE,
+			"not folded: it stands behind the round that broke the chain");
 	if (r.state == ROUND_BAD && conversation_check(model(v), v->cursor, 3) != 'x') {
 		page_begin_par(p, "! ", "  ", ROLE_DAMAGE);
 		page_puts(p, ROLE_DAMAGE, r.code);
-		snprintf(text, sizeof(text), "  line %" PRIu64 ", offset %" PRIu64 ": ", r.line, r.offset);
+		snprintf(text, sizeof(text), "  line %" PRIu64 ", offset %" PRIu64 ": ", r.line,
+			r.offset);
 		page_puts(p, ROLE_DIM, r.line ? text : "  ");
 		page_text(p, ROLE_NORMAL, r.said, strlen(r.said));
 		page_end_par(p);
@@ -329,8 +339,9 @@ static enum effect run_open(struct view *v, const char *arg)
 }
 
 static const struct command table[] = {
-	{ .name = "open", .keys = "<Enter>, l", .group = "Rounds", .hint = "the fold as of this round",
-	  .when = WHEN_ROW, .help = "The fold as of this round", .run = run_open },
+	{ .name = "open", .keys = "<Enter>, l", .group = "Rounds",
+	  .hint = "the fold as of this round", .when = WHEN_ROW,
+	  .help = "The fold as of this round", .run = run_open },
 };
 
 static const struct command_table rounds_commands = COMMAND_TABLE(table);

@@ -164,7 +164,7 @@ static void draw_counts(const struct session_row *row, bool with_branches, struc
 		row_spaces(out, ROLE_NORMAL, 15);
 	} else {
 		count_human(row->entries, count);
-		if (has_steps && row->entries == 0) /* an old round does not say */
+		if (row->is_uncounted) /* an old round does not say */
 			snprintf(count, sizeof(count), "-");
 		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? one : more);
 		row_field_right(out, ROLE_DIM, text, strlen(text), 15);

@@ -67,7 +67,8 @@ static void unresolved_layout(struct view *v)
 	u->nshown = 0;
 	for (size_t s = 0; s < NSTATES; s++)
 		for (uint32_t i = 0; i < n; i++)
-			if (str_eqs(state_at(v, i), states[s]) && (!*u->state || strcmp(u->state, states[s]) == 0))
+			if (str_eqs(state_at(v, i), states[s]) &&
+				(!*u->state || strcmp(u->state, states[s]) == 0))
 				u->shown[u->nshown++] = i;
 	u->generation = session_of(v->below)->generation;
 }
@@ -111,7 +112,10 @@ static void unresolved_row(struct view *v, size_t line, struct rowbuf *out)
 	bool wide = row_left(out) >= 60;
 
 	row_printf(out, mark_role(u->mark), "%c ", u->mark);
-	put_word(v, out, str_eqs(state, "open") ? ROLE_NEW : str_eqs(state, "resolved") ? ROLE_ON_BRANCH : ROLE_DAMAGE,
+	put_word(v, out,
+		str_eqs(state, "open")       ? ROLE_NEW
+		: str_eqs(state, "resolved") ? ROLE_ON_BRANCH
+					     : ROLE_DAMAGE,
 		u->state, 9);
 	put_word(v, out, ROLE_STRONG, u->kind, wide ? 18 : 14);
 	put_word(v, out, ROLE_NORMAL, u->ref, wide ? 20 : 12);
@@ -136,7 +140,8 @@ static void unresolved_header(struct view *v, struct rowbuf *out)
 	if (*of(v)->state)
 		row_printf(out, ROLE_LABEL, "   %s only", of(v)->state);
 	if (conversation_model(v))
-		row_printf(out, ROLE_TITLE, "   round %u", conversation_round(conversation_model(v)));
+		row_printf(
+			out, ROLE_TITLE, "   round %u", conversation_round(conversation_model(v)));
 }
 
 static void put_line(struct page *p, const char *name, enum role role, struct str text)
@@ -186,12 +191,14 @@ static enum effect run_open(struct view *v, const char *arg)
 	struct buf id = { 0 };
 	uint32_t found = CONVERSATION_NONE;
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes) && found == CONVERSATION_NONE; i++) {
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes) && found == CONVERSATION_NONE;
+		i++) {
 		buf_clear(&id);
 		buf_adds(&id, prefixes[i]);
 		buf_addstr(&id, ref);
 		found = conversation_find_word(c, (struct str){ id.p, id.n });
-		if (found != CONVERSATION_NONE && conversation_line_of(c, found) == CONVERSATION_NONE)
+		if (found != CONVERSATION_NONE &&
+			conversation_line_of(c, found) == CONVERSATION_NONE)
 			found = CONVERSATION_NONE;
 	}
 	buf_release(&id);

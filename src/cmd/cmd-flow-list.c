@@ -117,6 +117,53 @@ int cmd_rounds(struct cmd *c)
 	return c->json ? json_list_end(c, &list, status) : status;
 }
 
+/* ---- a row of `list` ---- */
+
+static void set_header(json_doc *o, const struct flow_header *h)
+{
+	json_doc *meta = json_doc_object();
+	int64_t ms;
+
+	json_doc_set(meta, "title", json_doc_string(h->title_s));
+	json_doc_set(meta, "session", json_doc_string(h->session_s));
+	json_doc_set(o, "meta", meta);
+	json_doc_set(o, "head_round", json_doc_uint(h->round));
+	json_doc_set(o, "through_seq", json_doc_uint(h->through_seq));
+	json_doc_set(o, "header_counts", json_flow_counts(h));
+	json_doc_set(o, "entries",
+		h->has_count[FLOW_STEPS] ? json_doc_int(h->count[FLOW_STEPS]) : json_doc_null());
+	json_doc_set(o, "created", flow_time(str_of(h->session_from_time), &ms) ? json_doc_int(ms) : json_doc_null());
+	json_doc_set(o, "active", flow_time(str_of(h->session_through_time), &ms) ? json_doc_int(ms) : json_doc_null());
+}
+
+json_doc *json_flow_row(struct cmd *c, const struct session_row *row, struct buf *title)
+{
+	json_doc *o = json_doc_object(), *problems = json_doc_list();
+	struct flow_header h;
+	struct flow_fault fault;
+	struct arena a = { 0 };
+	size_t nrounds;
+	int rc = flow_newest_header(row->path, &a, &h, &fault, &nrounds, &c->err);
+
+	json_doc_set(o, "id", json_cstr(row->id));
+	json_doc_set(o, "format", json_cstr("flow"));
+	json_doc_set(o, "path", json_cstr(row->path));
+	json_doc_set(o, "size", json_doc_uint(row->size));
+	json_doc_set(o, "rounds_on_disk", json_doc_uint(nrounds));
+	if (rc < 0)
+		json_doc_set(o, "error", json_cstr(c->err.text));
+	else if (fault.code)
+		json_doc_add(problems, json_flow_fault(&fault));
+	if (rc == 0 && nrounds) {
+		set_header(o, &h);
+		buf_addstr(title, h.title_s);
+	}
+	json_doc_set(o, "problems", problems);
+	c->err = (struct err){ 0 };
+	arena_free(&a);
+	return o;
+}
+
 /* ---- entities ---- */
 
 /* The entity as its canonical text has it. */

@@ -25,6 +25,8 @@ int cmd_flow_open(struct cmd *c, struct flow_conversation **out);
 int cmd_flow_status(const struct flow_conversation *f);
 /* Rounds that are on disk and not folded. */
 uint64_t flow_nfolded_not(const struct flow_conversation *f);
+/* A conversation for `list`: what its newest round's header says. */
+json_doc *json_flow_row(struct cmd *c, const struct session_row *row, struct buf *title);
 json_doc *json_flow_fault(const struct flow_fault *f);
 json_doc *json_flow_counts(const struct flow_header *h);
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "cmd/internal.h"
+#include "cmd/cmd-flow.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -265,6 +265,8 @@ static void print_counts(struct cmd *c, const struct session_row *row)
 	out_printf(&c->out, " %4s%c  ", age, dated ? ' ' : '~');
 	if (c->opt[OPT_HEADERS])
 		out_pad(&c->out, 16);
+	else if (row->is_uncounted)
+		out_puts(&c->out, "     - entries  ");
 	else
 		out_printf(&c->out, "%6" PRIu32 " entries  ", row->entries);
 	if (row->branches > 1)
@@ -418,6 +420,8 @@ static void load_object(struct cmd *c, struct item *it, const struct session_row
 	fill_item(it, row, INT64_MIN, INT64_MIN);
 	if (row->state == ROW_UNREADABLE) {
 		it->doc = json_unreadable(row, row->reason);
+	} else if (strcmp(row->format, "flow") == 0) {
+		it->doc = json_flow_row(c, row, &title);
 	} else if (work_open(&c->work, row->path, &err) < 0 || work_load(c->work, &err) < 0) {
 		it->doc = json_unreadable(row, err.text);
 	} else {

@@ -33,6 +33,7 @@ typedef void found_fn(const struct found *f, void *arg);
 struct session_brief {
 	struct buf title, parent; /* parent: the id of the session it came from */
 	uint32_t entries, nproblems;
+	bool is_uncounted;       /* nothing says how many entries there are */
 	int64_t first_time, last_time;
 };
 

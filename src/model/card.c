@@ -14,7 +14,9 @@
 #include "base/xalloc.h"
 #include "model/session.h"
 
-enum { CELLS_MAX = 4 << 20 }; /* of the table of a comparison; above it nothing in the middle is the same */
+enum {
+	CELLS_MAX = 4 << 20
+}; /* of the table of a comparison; above it nothing in the middle is the same */
 
 static struct str keep(struct arena *a, struct str s)
 {
@@ -59,7 +61,8 @@ void card_add_missing(struct card *card, struct arena *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vprintf(&text, fmt, ap);
 	va_end(ap);
-	card->missing = grow(a, card->missing, card->nmissing, &card->missing_cap, sizeof(*card->missing));
+	card->missing =
+		grow(a, card->missing, card->nmissing, &card->missing_cap, sizeof(*card->missing));
 	card->missing[card->nmissing++] = keep(a, (struct str){ text.p ? text.p : "", text.n });
 	buf_release(&text);
 }
@@ -76,11 +79,13 @@ const char *card_kind_name(enum card_kind kind)
 	return names[kind];
 }
 
-void card_say(struct card_history *h, struct arena *a, struct str role, struct str text, uint32_t entry)
+void card_say(
+	struct card_history *h, struct arena *a, struct str role, struct str text, uint32_t entry)
 {
 	h->v = grow(a, h->v, h->n, &h->cap, sizeof(*h->v));
-	h->v[h->n++] = (struct card_message){ .role = keep(a, role), .text = keep(a, text), .entry = entry,
-		.other = CARD_NONE };
+	h->v[h->n++] = (struct card_message){
+		.role = keep(a, role), .text = keep(a, text), .entry = entry, .other = CARD_NONE
+	};
 }
 
 /* ---- two lists ---- */
@@ -112,7 +117,8 @@ static bool same(const struct item *x, const struct item *y)
  * Which items of the two lists stay: kept_x[i] is 1 + the index of its like in
  * y, or 0. The longest common subsequence between the common head and tail.
  */
-static void find_kept(const struct item *x, size_t nx, const struct item *y, size_t ny, uint32_t *kept_x)
+static void find_kept(
+	const struct item *x, size_t nx, const struct item *y, size_t ny, uint32_t *kept_x)
 {
 	size_t head = 0, tail = 0, rows, cols;
 	uint32_t *table;
@@ -174,7 +180,9 @@ static void put(struct card *card, enum card_mark mark, const struct card_messag
 	to->before = (uint32_t)before;
 	to->after = (uint32_t)after;
 	to->other = CARD_NONE;
-	*(mark == CARD_KEPT ? &card->nkept : mark == CARD_REMOVED ? &card->nremoved : &card->nadded) += 1;
+	*(mark == CARD_KEPT            ? &card->nkept
+		: mark == CARD_REMOVED ? &card->nremoved
+				       : &card->nadded) += 1;
 }
 
 /* In a gap: the removed messages [first, middle), then the added ones up to the end. */

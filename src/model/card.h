@@ -36,10 +36,12 @@ enum card_answer { CARD_UNKNOWN, CARD_YES, CARD_NO };
 
 struct card_message {
 	enum card_mark mark;
-	uint32_t before, after; /* its number from 1 in the history before and after; 0: not in it */
+	uint32_t before,
+		after; /* its number from 1 in the history before and after; 0: not in it */
 	struct str role, text;  /* unsanitised */
 	uint32_t entry;         /* the entry that holds it, or ENTRY_NONE */
-	uint32_t other;         /* index of the one of the other side that it may be an edit of; CARD_NONE */
+	uint32_t
+		other; /* index of the one of the other side that it may be an edit of; CARD_NONE */
 };
 
 struct card_attr {
@@ -49,13 +51,14 @@ struct card_attr {
 struct card {
 	enum card_kind kind;
 	struct str id;          /* of the card's own node or entry; n 0: it has none */
-	struct str at, from;    /* ids: what the change is before or at; what came before it. n 0: unknown */
+	struct str at,
+		from; /* ids: what the change is before or at; what came before it. n 0: unknown */
 	uint32_t entry;         /* of `at`, or ENTRY_NONE */
 	int64_t time;           /* ms since 1970; INT64_MIN: unknown */
 	uint64_t own;           /* for the format: what it needs to fill the card */
 	struct card_attr *attrs; /* what the format says of it beside the fields here */
 	size_t nattrs, attrs_cap;
-	struct str reply;       /* what became of the reply: a word of the format; n 0: nothing is said */
+	struct str reply; /* what became of the reply: a word of the format; n 0: nothing is said */
 	struct str reply_reason;
 	enum card_answer system_changed;
 
@@ -87,7 +90,8 @@ struct card_history {
 	size_t n, cap;
 };
 /* Copies both strings into `a`. */
-void card_say(struct card_history *h, struct arena *a, struct str role, struct str text, uint32_t entry);
+void card_say(
+	struct card_history *h, struct arena *a, struct str role, struct str text, uint32_t entry);
 /*
  * Compares two histories, message by message, and sets the card's messages
  * and counts. Two messages are the same when role and text are. A removed and
@@ -101,9 +105,10 @@ void card_diff(struct card *card, struct arena *a, const struct card_history *be
 
 struct card_words {
 	enum card_mark mark;
-	struct str text; /* borrowed from the two texts; white space belongs to the word before it */
+	struct str
+		text; /* borrowed from the two texts; white space belongs to the word before it */
 };
-/* The pieces in order, in `a`. Texts that are too long for it come as one removed and one added piece. */
+/* The pieces in order, in `a`. Texts too long for it come as one removed and one added piece. */
 struct card_words *card_word_diff(struct arena *a, struct str before, struct str after, size_t *n);
 
 #endif

@@ -59,7 +59,8 @@ static struct str id_of(struct session *s, uint32_t entry, struct arena *a)
 }
 
 /* The old file may be overwritten by now: its bytes count only while the id still stands there. */
-static void say_entry(struct session *s, uint32_t entry, bool is_old, struct arena *a, struct card_history *h)
+static void say_entry(
+	struct session *s, uint32_t entry, bool is_old, struct arena *a, struct card_history *h)
 {
 	struct buf text = { 0 }, who = { 0 };
 
@@ -78,7 +79,8 @@ static void say_entry(struct session *s, uint32_t entry, bool is_old, struct are
 	buf_release(&who);
 }
 
-static void say_branch(struct session *s, uint32_t end, bool is_old, struct arena *a, struct card_history *h)
+static void say_branch(
+	struct session *s, uint32_t end, bool is_old, struct arena *a, struct card_history *h)
 {
 	uint32_t n, *branch = session_branch(s, end, &n);
 
@@ -87,7 +89,8 @@ static void say_branch(struct session *s, uint32_t end, bool is_old, struct aren
 	free(branch);
 }
 
-static void add_card(struct work *w, struct session *old, uint32_t was, struct session *now, uint32_t is)
+static void add_card(
+	struct work *w, struct session *old, uint32_t was, struct session *now, uint32_t is)
 {
 	struct arena *a = &w->parents_arena;
 	struct card *card = card_add(&w->parents, a, CARD_PARENT);
@@ -115,7 +118,8 @@ void work_note_parents(struct work *w, struct session *old, struct session *now)
 	index = index_of(old);
 	for (uint32_t i = 0; i < now->n && w->parents.n < PARENTS_MAX; i++) {
 		struct was key = { now->entries[i].idhash, 0 };
-		const struct was *found = old->n ? bsearch(&key, index, old->n, sizeof(key), by_hash) : NULL;
+		const struct was *found =
+			old->n ? bsearch(&key, index, old->n, sizeof(key), by_hash) : NULL;
 
 		if (found && parent_hash(old, found->entry) != parent_hash(now, i))
 			add_card(w, old, found->entry, now, i);

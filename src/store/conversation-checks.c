@@ -35,7 +35,8 @@ void conversation_list_rounds(struct conversation *c)
 
 	c->rows = xcalloc(n + nreserved + 1, sizeof(*c->rows));
 	for (size_t i = 0; i < n; i++)
-		c->rows[c->nrows++] = (struct round_place){ .number = rounds[i].number, .index = i };
+		c->rows[c->nrows++] =
+			(struct round_place){ .number = rounds[i].number, .index = i };
 	for (size_t i = 0; i < nreserved; i++) /* "r000003-..." */
 		c->rows[c->nrows++] = (struct round_place){ .is_reservation = true, .index = i,
 			.number = strtoull(flow_reservation(c->f, i) + 1, NULL, 10) };
@@ -57,7 +58,8 @@ static uint32_t capped(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-static void fill_folded(const struct flow_round *r, size_t index, struct conversation_round_row *out)
+static void fill_folded(
+	const struct flow_round *r, size_t index, struct conversation_round_row *out)
 {
 	const struct flow_header *h = &r->h;
 
@@ -81,7 +83,8 @@ static void fill_folded(const struct flow_round *r, size_t index, struct convers
 	memcpy(out->has_count, h->has_count, sizeof(out->has_count));
 }
 
-void conversation_round_row(const struct conversation *c, size_t i, struct conversation_round_row *out)
+void conversation_round_row(
+	const struct conversation *c, size_t i, struct conversation_round_row *out)
 {
 	const struct round_place *at = &c->rows[i];
 	const struct flow_round *r;
@@ -127,7 +130,8 @@ static int state_of(const char *code)
 {
 	if (strstr(code, "digest") || strstr(code, "mismatch"))
 		return STATE_MISMATCH;
-	if (strstr(code, "missing") || strcmp(code, "seq-gap") == 0 || strcmp(code, "sd-no-end") == 0)
+	if (strstr(code, "missing") || strcmp(code, "seq-gap") == 0 ||
+		strcmp(code, "sd-no-end") == 0)
 		return STATE_INCOMPLETE;
 	return STATE_DAMAGED;
 }
@@ -184,11 +188,12 @@ static void add_problems(struct conversation *c)
 		const struct conversation_finding *f = &c->findings[i];
 
 		if (f->check == 0)
-			problem_add(list, &c->s->arena, f->code, 0, 0, 0, ENTRY_NONE, "sequence %" PRIu64 ": %s", f->seq,
-				f->said);
+			problem_add(list, &c->s->arena, f->code, 0, 0, 0, ENTRY_NONE,
+				"sequence %" PRIu64 ": %s", f->seq, f->said);
 		else if (f->check != 3 || !has_stopped || f->round != stopped)
-			problem_add(list, &c->s->arena, f->code, 0, begin_of(c, f->round), 0, ENTRY_NONE,
-				"round %" PRIu64 ", check %d: %s", f->round, f->check, f->said);
+			problem_add(list, &c->s->arena, f->code, 0, begin_of(c, f->round), 0,
+				ENTRY_NONE, "round %" PRIu64 ", check %d: %s", f->round, f->check,
+				f->said);
 	}
 	problem_sort(list);
 }

@@ -91,7 +91,8 @@ struct str conversation_relation_via(struct conversation *c, uint32_t version, s
 	return member(raw_of(c, version, a), "via", a);
 }
 
-const char *conversation_relation_evidence(struct conversation *c, uint32_t version, struct arena *a)
+const char *conversation_relation_evidence(
+	struct conversation *c, uint32_t version, struct arena *a)
 {
 	return evidence_of(raw_of(c, version, a), a);
 }
@@ -137,7 +138,8 @@ static struct str talk_label(struct conversation *c, uint32_t line, struct arena
 	for (uint32_t i = line + 1; i < end; i++) {
 		if (is_kind(c, i, "message.external"))
 			return said_by(c, i, a);
-		if (!injected.n && is_kind(c, i, "context.injection") && injections++ < INJECTIONS) {
+		if (!injected.n && is_kind(c, i, "context.injection") &&
+			injections++ < INJECTIONS) {
 			injected = said_by(c, i, a);
 			if (str_starts(injected, "{\"type\":\"deferred_tools_delta\""))
 				injected.n = 0;
@@ -149,7 +151,8 @@ static struct str talk_label(struct conversation *c, uint32_t line, struct arena
 static void add_tokens(const struct flow_node *n, struct buf *out)
 {
 	if (n->has_usage)
-		buf_printf(out, "%" PRId64 " in %" PRId64 " out  ", n->usage[FLOW_IN], n->usage[FLOW_OUT]);
+		buf_printf(out, "%" PRId64 " in %" PRId64 " out  ", n->usage[FLOW_IN],
+			n->usage[FLOW_OUT]);
 	buf_addstr(out, n->model);
 }
 
@@ -159,8 +162,8 @@ static struct str first_of(struct str x, struct str y)
 }
 
 /* Rows of nodes that say nothing themselves: what their attributes tell. */
-static bool about_node(struct conversation *c, uint32_t line, const struct flow_node *n, struct arena *a,
-	struct conversation_row *out)
+static bool about_node(struct conversation *c, uint32_t line, const struct flow_node *n,
+	struct arena *a, struct conversation_row *out)
 {
 	struct buf text = { 0 };
 
@@ -274,7 +277,8 @@ void conversation_row(struct conversation *c, uint32_t line, size_t limit, struc
 
 /* ---- a page ---- */
 
-static void add_ends(struct conversation *c, uint32_t id, bool to, struct arena *a, struct conversation_node *out)
+static void add_ends(struct conversation *c, uint32_t id, bool to, struct arena *a,
+	struct conversation_node *out)
 {
 	uint32_t n;
 	const uint32_t *v = flow_relations_at(&c->view, id, to, &n);
@@ -287,8 +291,9 @@ static void add_ends(struct conversation *c, uint32_t id, bool to, struct arena 
 		const struct flow_version *r = flow_version(c->f, v[i]);
 		struct str line = raw_of(c, v[i], a);
 
-		out->ends[out->nends++] = (struct conversation_end){ !to, to ? r->a : r->b, flow_word(c->f, r->kind),
-			flow_word(c->f, r->c), member(line, "via", a), evidence_of(line, a) };
+		out->ends[out->nends++] = (struct conversation_end){ !to, to ? r->a : r->b,
+			flow_word(c->f, r->kind), flow_word(c->f, r->c), member(line, "via", a),
+			evidence_of(line, a) };
 	}
 }
 
@@ -308,7 +313,8 @@ static void take_message(void *arg, struct str line)
 		cut((struct str){ line.p + skip, line.n - skip }, t->limit), CARD_NONE);
 }
 
-static void add_bodies(const struct flow_node *n, size_t limit, struct arena *a, struct conversation_node *out)
+static void add_bodies(
+	const struct flow_node *n, size_t limit, struct arena *a, struct conversation_node *out)
 {
 	out->bodies = arena_zalloc(a, (n->nbodies + 1) * sizeof(*out->bodies));
 	for (size_t i = 0; i < n->nbodies; i++) {
@@ -343,7 +349,8 @@ static void say_place(const struct flow_place *p, char out[80])
 {
 	out[0] = '\0';
 	if (p->is_set && p->has_block)
-		snprintf(out, 80, "sequence %" PRIu64 ", record %" PRIu64 ", part %" PRId64, p->seq, p->row, p->block);
+		snprintf(out, 80, "sequence %" PRIu64 ", record %" PRIu64 ", part %" PRId64, p->seq,
+			p->row, p->block);
 	else if (p->is_set)
 		snprintf(out, 80, "sequence %" PRIu64 ", record %" PRIu64, p->seq, p->row);
 }
@@ -369,8 +376,10 @@ int conversation_node(struct conversation *c, uint32_t line, size_t limit, struc
 	size_t nrounds;
 	int rc = flow_node_read(c->f, l->version, true, a, &n, err);
 
-	*out = (struct conversation_node){ .id = flow_word(c->f, l->id), .kind = flow_word(c->f, l->kind),
-		.time = INT64_MIN, .card = CONVERSATION_NONE };
+	*out = (struct conversation_node){ .id = flow_word(c->f, l->id),
+		.kind = flow_word(c->f, l->kind),
+		.time = INT64_MIN,
+		.card = CONVERSATION_NONE };
 	if (rc < 0)
 		return rc;
 	out->stream = n.stream;

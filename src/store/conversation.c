@@ -26,7 +26,8 @@ bool store_is_conversation(const char *path)
 bool store_is_conversation_folder(const char *path)
 {
 	char *whole = realpath(path, NULL), *above = whole ? path_dir(whole) : NULL;
-	bool is = above && strcmp(path_base(above), "_conversations") == 0 && store_is_conversation(whole);
+	bool is = above && strcmp(path_base(above), "_conversations") == 0 &&
+		  store_is_conversation(whole);
 
 	free(above);
 	free(whole);
@@ -48,9 +49,12 @@ struct marked {
 
 static int order_of_ids(const struct flow_conversation *f, uint32_t x, uint32_t y)
 {
-	struct str a = flow_word(f, flow_version(f, x)->id), b = flow_word(f, flow_version(f, y)->id);
+	struct str a = flow_word(f, flow_version(f, x)->id),
+		   b = flow_word(f, flow_version(f, y)->id);
 	size_t n = a.n < b.n ? a.n : b.n;
-	int order = flow_version(f, x)->id == flow_version(f, y)->id ? 0 : n ? memcmp(a.p, b.p, n) : 0;
+	int order = flow_version(f, x)->id == flow_version(f, y)->id ? 0
+		    : n                                              ? memcmp(a.p, b.p, n)
+								     : 0;
 
 	return order ? order : (a.n > b.n) - (a.n < b.n);
 }
@@ -80,7 +84,8 @@ static struct marked *compare(struct conversation *c, enum flow_map map, uint32_
 		}
 		v[*n] = (struct marked){ now->live[map][i], ' ' };
 		if (map == FLOW_UNRESOLVED && !is_open(c->f, now->live[map][i]) &&
-			(order < 0 || (now->live[map][i] != old->live[map][k] && is_open(c->f, old->live[map][k])))) {
+			(order < 0 || (now->live[map][i] != old->live[map][k] &&
+					      is_open(c->f, old->live[map][k])))) {
 			v[*n].mark = '=';
 			c->sums.resolved++;
 		} else if (order < 0) {
@@ -105,8 +110,8 @@ static void make_relations(struct conversation *c)
 	for (uint32_t i = 0; i < c->nrelations; i++) {
 		const struct flow_version *r = flow_version(c->f, v[i].version);
 
-		c->relations[i] = (struct conversation_relation){ v[i].version, r->id, r->kind, r->a, r->b, r->c,
-			v[i].mark };
+		c->relations[i] = (struct conversation_relation){ v[i].version, r->id, r->kind,
+			r->a, r->b, r->c, v[i].mark };
 	}
 	free(v);
 }
@@ -119,7 +124,8 @@ static void make_unresolved(struct conversation *c)
 	for (uint32_t i = 0; i < c->nunresolved; i++) {
 		const struct flow_version *u = flow_version(c->f, v[i].version);
 
-		c->unresolved[i] = (struct conversation_open){ v[i].version, u->id, u->b, u->kind, u->a, v[i].mark };
+		c->unresolved[i] = (struct conversation_open){ v[i].version, u->id, u->b, u->kind,
+			u->a, v[i].mark };
 		c->sums.open += v[i].mark != '-' && is_open(c->f, v[i].version);
 	}
 	free(v);
@@ -137,7 +143,7 @@ static size_t last_word(const struct flow_view *view)
 	return last;
 }
 
-/* The outline over the nodes of both folds; lines get their marks and where what is below them ends. */
+/* The outline over the nodes of both folds; lines get their marks and their ends. */
 static void make_lines(struct conversation *c)
 {
 	struct flow_view both = c->view;
@@ -161,8 +167,8 @@ static void make_lines(struct conversation *c)
 		const struct flow_line *l = &c->outline.v[i];
 		const struct flow_version *node = flow_version(c->f, l->version);
 
-		c->lines[i] = (struct conversation_line){ l->version, node->id, node->kind, l->depth, l->parent, i + 1,
-			marks[node->id] };
+		c->lines[i] = (struct conversation_line){ l->version, node->id, node->kind,
+			l->depth, l->parent, i + 1, marks[node->id] };
 		c->line_of[node->id] = i + 1;
 	}
 	for (uint32_t i = c->outline.n; i-- > 0;) {
@@ -312,7 +318,8 @@ uint32_t conversation_find_word(const struct conversation *c, struct str s)
 	return flow_find_word(c->f, s);
 }
 
-const struct conversation_relation *conversation_relations(const struct conversation *c, uint32_t *n)
+const struct conversation_relation *conversation_relations(
+	const struct conversation *c, uint32_t *n)
 {
 	*n = c->nrelations;
 	return c->relations;

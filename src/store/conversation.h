@@ -29,7 +29,8 @@
 struct work;
 struct conversation;
 
-bool store_is_conversation(const char *path); /* of what can be opened there; false also when nothing can */
+bool store_is_conversation(
+	const char *path); /* of what can be opened there; false also when nothing can */
 bool store_is_conversation_folder(const char *path); /* one conversation, not a root of them */
 bool work_is_conversation(const struct work *w);
 struct conversation *conversation_new(struct work *w); /* NULL: it is of another format */
@@ -48,7 +49,7 @@ struct conversation_sums {
 };
 void conversation_sums(const struct conversation *c, struct conversation_sums *out);
 
-/* What the shown round did to an entity: '+' added, '~' revised, '=' resolved, '-' withdrew, ' '. */
+/* mark, what the shown round did: '+' added, '~' revised, '=' resolved, '-' withdrew, ' '. */
 struct conversation_line {
 	uint32_t version, id, kind; /* id and kind: words */
 	uint32_t depth, parent;     /* parent: a line, or CONVERSATION_NONE */
@@ -57,7 +58,8 @@ struct conversation_line {
 };
 /* The outline in display order; n their number. */
 const struct conversation_line *conversation_lines(const struct conversation *c, uint32_t *n);
-uint32_t conversation_line_of(const struct conversation *c, uint32_t id); /* CONVERSATION_NONE: not there */
+uint32_t conversation_line_of(
+	const struct conversation *c, uint32_t id); /* CONVERSATION_NONE: not there */
 struct str conversation_word(const struct conversation *c, uint32_t word);
 uint32_t conversation_find_word(const struct conversation *c, struct str s); /* CONVERSATION_NONE */
 
@@ -65,7 +67,8 @@ struct conversation_relation {
 	uint32_t version, id, type, from, to, quality; /* words */
 	char mark;
 };
-const struct conversation_relation *conversation_relations(const struct conversation *c, uint32_t *n);
+const struct conversation_relation *conversation_relations(
+	const struct conversation *c, uint32_t *n);
 struct conversation_open {
 	uint32_t version, id, state, kind, ref; /* words */
 	char mark;
@@ -73,7 +76,8 @@ struct conversation_open {
 const struct conversation_open *conversation_unresolved(const struct conversation *c, uint32_t *n);
 /* Free text of a relation (how the join was made), or of an unresolved reference (the reason). */
 struct str conversation_relation_via(struct conversation *c, uint32_t version, struct arena *a);
-const char *conversation_relation_evidence(struct conversation *c, uint32_t version, struct arena *a);
+const char *conversation_relation_evidence(
+	struct conversation *c, uint32_t version, struct arena *a);
 struct str conversation_reason(struct conversation *c, uint32_t version, struct arena *a);
 
 /* ---- what a node says ---- */
@@ -110,7 +114,7 @@ struct conversation_body {
 enum { CONVERSATION_TOKENS = 4 };
 struct conversation_node {
 	struct str id, kind, stream, name, from, model, parent;
-	const char *missing;      /* "missing: sequence N" and the like; NULL: the record is there */
+	const char *missing; /* "missing: sequence N" and the like; NULL: the record is there */
 	int64_t time;             /* INT64_MIN: none */
 	uint64_t revision;        /* the round that said this */
 	char place[80];           /* "sequence 4, record 7, part 0"; "" none */
@@ -119,7 +123,7 @@ struct conversation_node {
 	int64_t tokens[CONVERSATION_TOKENS];
 	const char *token_names[CONVERSATION_TOKENS];
 	bool history_changed;
-	uint32_t card;            /* of the list of cards: the one before this call; CONVERSATION_NONE */
+	uint32_t card; /* of the list of cards: the one before this call; CONVERSATION_NONE */
 	struct content content;   /* what it says, then its attributes */
 	struct conversation_end *ends;
 	size_t nends;
@@ -160,7 +164,8 @@ struct conversation_round_row {
 	uint64_t size;
 };
 size_t conversation_nrounds(const struct conversation *c); /* on disk, reservations too */
-void conversation_round_row(const struct conversation *c, size_t i, struct conversation_round_row *out);
+void conversation_round_row(
+	const struct conversation *c, size_t i, struct conversation_round_row *out);
 const char *conversation_count_name(int count);
 /* 'v' holds, 'x' fails, '-' could not be made, '.' not yet; check from 1. */
 char conversation_check(const struct conversation *c, size_t round_row, int check);
@@ -179,7 +184,7 @@ struct conversation_finding {
 int conversation_verify_step(struct conversation *c, unsigned budget_us);
 void conversation_verify_progress(const struct conversation *c, uint64_t *done, uint64_t *all);
 const struct conversation_finding *conversation_findings(const struct conversation *c, size_t *n);
-/* "checking", "verified", "incomplete" (something is missing), "mismatch" (a digest is wrong), "damaged". */
+/* "checking", "verified", "incomplete" (something misses), "mismatch" (a digest), "damaged". */
 const char *conversation_state(const struct conversation *c);
 
 #endif

@@ -163,6 +163,7 @@ static void fill_brief(struct store *st, struct row *row, const struct format *f
 		set_texts(row, texts);
 		pub->state = ROW_LOADED;
 		pub->entries = b.entries;
+		pub->is_uncounted = b.is_uncounted;
 		pub->branches = pub->torn_bytes = 0;
 		pub->nproblems = b.nproblems;
 		pub->is_torn = false;

@@ -30,7 +30,8 @@ static struct card_history history(const char *s)
 	while (*s) {
 		size_t n = strcspn(s, "|");
 
-		card_say(&h, &arena, (struct str){ s, 1 }, (struct str){ s + 2, n - 2 }, (uint32_t)h.n);
+		card_say(&h, &arena, (struct str){ s, 1 }, (struct str){ s + 2, n - 2 },
+			(uint32_t)h.n);
 		s += n + (s[n] == '|');
 	}
 	return h;
@@ -78,7 +79,8 @@ static void test_diff(void **state)
 
 static void test_others(void **state)
 {
-	struct card_history x = history("u:head|a:one|u:two|u:tail"), y = history("u:head|u:TWO|a:ONE|u:new|u:tail");
+	struct card_history x = history("u:head|a:one|u:two|u:tail"),
+			    y = history("u:head|u:TWO|a:ONE|u:new|u:tail");
 	struct card card = { 0 };
 
 	card_diff(&card, &arena, &x, &y);
@@ -119,7 +121,10 @@ static void assert_words(const char *before, const char *after, const char *want
 	struct buf got = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		buf_printf(&got, "%c[%.*s]", v[i].mark == CARD_KEPT ? '=' : v[i].mark == CARD_REMOVED ? '-' : '+',
+		buf_printf(&got, "%c[%.*s]",
+			v[i].mark == CARD_KEPT      ? '='
+			: v[i].mark == CARD_REMOVED ? '-'
+						    : '+',
 			(int)v[i].text.n, v[i].text.p);
 	assert_string_equal(got.p ? got.p : "", want);
 	buf_release(&got);

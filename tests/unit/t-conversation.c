@@ -38,8 +38,8 @@ static int set_up(void **state)
 	char *line;
 
 	env_make(&env);
-	line = xasprintf("cp -R '%s/tests/format/flow/valid' '%s/flow' && chmod -R u+w '%s/flow'", top ? top : ".",
-		env.dir, env.dir);
+	line = xasprintf("cp -R '%s/tests/format/flow/valid' '%s/flow' && chmod -R u+w '%s/flow'",
+		top ? top : ".", env.dir, env.dir);
 	assert_int_equal(system(line), 0);
 	free(line);
 	return 0;
@@ -197,7 +197,8 @@ static void test_missing(void **state)
 	const struct card_list *cards;
 	struct err err = { 0 };
 
-	shell("rm flow/" SESSION "/provider_body/*-000014.sd flow/" SESSION "/streams/main/*-000001.sd");
+	shell("rm flow/" SESSION "/provider_body/*-000014.sd flow/" SESSION
+	      "/streams/main/*-000001.sd");
 	open_it();
 	conversation_row(c, line_of("input/1/2"), 1000, &a, &row);
 	assert_true(row.is_missing);
@@ -282,7 +283,8 @@ static void test_broken(void **state)
 	const char *said;
 	uint64_t round;
 
-	shell("sed -i '3s/\"revision\":6/\"revision\":5/' flow/_conversations/" SESSION "/rounds/r000006-*.sf");
+	shell("sed -i '3s/\"revision\":6/\"revision\":5/' flow/_conversations/" SESSION
+	      "/rounds/r000006-*.sf");
 	open_it();
 	assert_int_equal(conversation_folded(c), 5);
 	assert_string_equal(conversation_stopped(c, &said, &round), "revision");
@@ -323,7 +325,8 @@ static void test_growth(void **state)
 
 /* ---- trees ---- */
 
-static void add(struct buf *file, const char *id, const char *parent, const char *role, const char *text)
+static void add(
+	struct buf *file, const char *id, const char *parent, const char *role, const char *text)
 {
 	char *line = env_line(id, parent, role, text);
 
@@ -351,7 +354,8 @@ static void test_tree(void **state)
 	assert_int_equal(list.n, 0);
 
 	buf_clear(&file); /* a compaction, as its writer does it: another file under the name */
-	buf_adds(&file, "{\"id\":\"s\",\"role\":\"SYSTEM\",\"content\":\"the head\",\"timestamp\":9,"
+	buf_adds(&file,
+		"{\"id\":\"s\",\"role\":\"SYSTEM\",\"content\":\"the head\",\"timestamp\":9,"
 		"\"metadata\":{\"_compacted\":\"true\"}}\n");
 	add(&file, "e1", NULL, "USER", "why");
 	add(&file, "e2", "e1", "ASSISTANT", "because");

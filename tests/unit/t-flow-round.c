@@ -19,6 +19,7 @@
 
 #include "base/xalloc.h"
 #include "format/flow/internal.h"
+#include "tests/lib/doc-codes.h"
 #include "tests/lib/temp.h"
 
 #define HEAD_OF(rest) "{\"t\":\"header\"," rest "}\n"
@@ -189,26 +190,6 @@ static void read_round(const char *text, size_t n, struct flow_fault *fault)
 	free(path);
 }
 
-/* ---- which codes have been seen ---- */
-
-static struct buf broken, kept; /* words, each between spaces */
-
-static void note(struct buf *b, const char *codes)
-{
-	buf_addc(b, ' ');
-	buf_adds(b, codes);
-	buf_addc(b, ' ');
-}
-
-static bool is_noted(const struct buf *b, const char *code)
-{
-	char *word = xasprintf(" %s ", code);
-	bool is = b->n && strstr(b->p, word);
-
-	free(word);
-	return is;
-}
-
 static void test_rules(void **state)
 {
 	int nbad = 0;
@@ -226,7 +207,10 @@ static void test_rules(void **state)
 			print_error("%s\nexpected %s, got %s: %s\n", text.p, r->code, fault.code, fault.text);
 			nbad++;
 		}
-		note(r->code ? &broken : &kept, r->code ? r->code : r->keeps ? r->keeps : "");
+		if (r->code)
+			doc_codes_broken(r->code);
+		else if (r->keeps)
+			doc_codes_kept(r->keeps);
 		buf_release(&text);
 	}
 	assert_int_equal(nbad, 0);
@@ -252,7 +236,7 @@ static void test_depth(void **state)
 			assert_null(fault.code);
 		else
 			assert_string_equal(fault.code, "too-deep");
-		note(depth < 256 ? &kept : &broken, "too-deep");
+		(depth < 256 ? doc_codes_kept : doc_codes_broken)("too-deep");
 		buf_release(&text);
 	}
 }
@@ -341,8 +325,11 @@ static void check_chain(const struct chain_round *second, uint32_t folded, const
 	} else {
 		assert_null(f);
 	}
-	note(code ? &broken : &kept, code ? code : "fold-missing fold-round fold-previous fold-conversation "
-		"fold-session fold-parser fold-policy");
+	if (code)
+		doc_codes_broken(code);
+	else
+		doc_codes_kept("fold-missing fold-round fold-previous fold-conversation fold-session fold-parser "
+			"fold-policy");
 	flow_close(&c);
 }
 
@@ -407,35 +394,11 @@ static void test_times(void **state)
 /* Each code that the document lists for rounds and folds has a case that breaks it and one that does not. */
 static void test_codes(void **state)
 {
-	const char *srcdir = getenv("srcdir");
-	char *path = xasprintf("%s/doc/formats.md", srcdir ? srcdir : "."), *text, *line, *rest, *at;
-	size_t n;
-	int ncodes = 0, nbad = 0;
+	int missing;
 
 	(void)state;
-	text = temp_get(path, &n);
-	assert_non_null(text);
-	at = strstr(text, "\n## flow\n");
-	assert_non_null(at);
-	rest = strstr(at, "\n### Checks\n");
-	assert_non_null(rest);
-	*rest = '\0';
-	for (line = strtok_r(at, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		char code[64];
-
-		if (sscanf(line, "| `%63[a-z0-9-]` |", code) != 1)
-			continue;
-		ncodes++;
-		if (!is_noted(&broken, code) || !is_noted(&kept, code)) {
-			print_error("%s: no case %s it\n", code, is_noted(&broken, code) ? "just keeps" : "breaks");
-			nbad++;
-		}
-	}
-	print_message("%d codes of the document have both cases\n", ncodes - nbad);
-	assert_int_equal(nbad, 0);
-	assert_int_equal(ncodes, 39);
-	free(text);
-	free(path);
+	assert_int_equal(doc_codes_check("\n## flow\n", "\n### Checks\n", &missing), 39);
+	assert_int_equal(missing, 0);
 }
 
 int main(void)
@@ -453,8 +416,6 @@ int main(void)
 
 	temp_make(dir);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	buf_release(&broken);
-	buf_release(&kept);
 	temp_remove(dir);
 	return failed;
 }

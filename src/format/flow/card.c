@@ -46,7 +46,8 @@ static void add_attrs(struct card *card, struct arena *a, struct str attrs, cons
 
 		if (!only || str_starts(word, only))
 			card_add_attr(card, a, word,
-				json_type_of(value) == JSON_STRING ? flow_decoded(value, a) : value);
+				json_type_of(value) == JSON_STRING ? flow_decoded(value, a)
+								   : value);
 	}
 }
 
@@ -99,8 +100,8 @@ static void add_head(struct flow_conversation *c, const struct flow_view *view, 
 	add_attrs(card, a, theirs, "system_changed");
 }
 
-void flow_cards(struct flow_conversation *c, const struct flow_view *view, const struct flow_outline *outline,
-	struct arena *a, struct card_list *out)
+void flow_cards(struct flow_conversation *c, const struct flow_view *view,
+	const struct flow_outline *outline, struct arena *a, struct card_list *out)
 {
 	uint32_t kind = flow_find_word(c, str_of("history.change"));
 
@@ -123,12 +124,13 @@ static void take_message(void *arg, struct str line)
 	const char *colon = memchr(line.p, ':', line.n);
 	size_t n = colon ? (size_t)(colon - line.p) : 0, skip = colon ? n + 2 : 0;
 
-	card_say(t->h, t->a, (struct str){ line.p, n }, (struct str){ line.p + skip, line.n - skip }, ENTRY_NONE);
+	card_say(t->h, t->a, (struct str){ line.p, n },
+		(struct str){ line.p + skip, line.n - skip }, ENTRY_NONE);
 }
 
 /* The message list of a call's request; false: it can not be had, and the card says why. */
-static bool history_of(struct flow_conversation *c, const struct flow_view *view, struct str id, struct card *card,
-	struct arena *a, struct card_history *h)
+static bool history_of(struct flow_conversation *c, const struct flow_view *view, struct str id,
+	struct card *card, struct arena *a, struct card_history *h)
 {
 	struct taking t = { h, a };
 	uint32_t version = flow_view_find(view, FLOW_NODES, id);
@@ -153,19 +155,24 @@ static bool history_of(struct flow_conversation *c, const struct flow_view *view
 	if (!request)
 		card_add_missing(card, a, "%.*s: no request body was captured", (int)id.n, id.p);
 	else if (!request->bytes.p && str_starts(str_of(request->why), "missing"))
-		card_add_missing(card, a, "%.*s: its request body is missing: record %" PRIu64 " of sequence %" PRIu64,
+		card_add_missing(card, a,
+			"%.*s: its request body is missing: record %" PRIu64
+			" of sequence %" PRIu64,
 			(int)id.n, id.p, request->place.row, request->place.seq);
 	else if (!request->bytes.p)
-		card_add_missing(card, a, "%.*s: its request body, record %" PRIu64 " of sequence %" PRIu64 ": %s",
+		card_add_missing(card, a,
+			"%.*s: its request body, record %" PRIu64 " of sequence %" PRIu64 ": %s",
 			(int)id.n, id.p, request->place.row, request->place.seq, request->why);
 	else if (!flow_body_messages(request, take_message, &t))
-		card_add_missing(card, a, "%.*s: its request body holds no list of messages", (int)id.n, id.p);
+		card_add_missing(card, a, "%.*s: its request body holds no list of messages",
+			(int)id.n, id.p);
 	else
 		return true;
 	return false;
 }
 
-int flow_card(struct flow_conversation *c, const struct flow_view *view, struct card *card, struct arena *a)
+int flow_card(struct flow_conversation *c, const struct flow_view *view, struct card *card,
+	struct arena *a)
 {
 	struct card_history before = { 0 }, after = { 0 };
 	bool has_before = history_of(c, view, card->from, card, a, &before);

@@ -9,15 +9,16 @@
 #include "base/utf8.h"
 #include "model/content.h"
 
-static void add_part(struct content *out, struct arena *a, enum part_kind kind, struct str name, struct str text,
-	size_t limit)
+static void add_part(struct content *out, struct arena *a, enum part_kind kind, struct str name,
+	struct str text, size_t limit)
 {
 	struct part *part = content_add(out, a, kind);
 
 	part->name = name;
 	part->whole = text.n;
 	part->more = text.n > limit;
-	part->text = (struct str){ text.p ? text.p : "", part->more ? utf8_cut(text.p, limit) : text.n };
+	part->text =
+		(struct str){ text.p ? text.p : "", part->more ? utf8_cut(text.p, limit) : text.n };
 	out->more = out->more || part->more;
 }
 
@@ -38,7 +39,8 @@ static enum part_kind text_kind(const struct flow_node *n)
 		return PART_REASONING;
 	if (str_eqs(n->said.part_kind, "data"))
 		return PART_JSON;
-	return str_starts(n->kind, "message.") || str_eqs(n->kind, "agent.output") ? PART_TEXT : PART_PLAIN;
+	return str_starts(n->kind, "message.") || str_eqs(n->kind, "agent.output") ? PART_TEXT
+										   : PART_PLAIN;
 }
 
 static void add_said(struct content *out, struct arena *a, const struct flow_node *n, size_t limit)
@@ -58,7 +60,8 @@ static void add_said(struct content *out, struct arena *a, const struct flow_nod
 	}
 }
 
-void flow_node_content(const struct flow_node *n, bool whole, size_t limit, struct arena *a, struct content *out)
+void flow_node_content(
+	const struct flow_node *n, bool whole, size_t limit, struct arena *a, struct content *out)
 {
 	out->role = arena_strndup(a, n->kind.p, n->kind.n);
 	add_said(out, a, n, limit);

@@ -96,6 +96,14 @@ struct session;
 struct flow_conversation *flow_of_session(const struct session *s);
 uint32_t flow_version_of(const struct session *s, uint32_t entry);
 
+/*
+ * The header of the newest round and nothing else: what a list shows. Its
+ * strings lie in `a`. *nrounds 0: there is none. A header that breaks a rule
+ * gives a fault.
+ */
+int flow_newest_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
+	size_t *nrounds, struct err *err);
+
 int flow_open(struct flow_conversation **out, const char *path, struct err *err);
 /* Folds for about budget_us; 1: more to do, 0: done. Damage is no error. */
 int flow_step(struct flow_conversation *c, unsigned budget_us);

@@ -64,13 +64,30 @@ static bool detect(const char *path, bool is_file)
 
 /* ---- the sessions of a root ---- */
 
-int flow_file_id(const char *path, struct log_id *id, struct err *err)
+/*
+ * A round that was written over in its place shows by its own time; one that
+ * another took the place of within a tick of the clock shows by its name.
+ */
+static void add_file(struct log_id *id, uint64_t *names, const char *name, const struct stat *st)
+{
+	int64_t ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	uint64_t hash = (uint64_t)st->st_ino;
+
+	id->size += (uint64_t)st->st_size;
+	if (ns > id->mtime_ns)
+		id->mtime_ns = ns;
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001B3u;
+	*names += hash; /* folders list their names in no order */
+}
+
+int flow_file_id(const char *path, struct log_id *id, uint64_t *names, struct err *err)
 {
 	char *rounds = path_join(path, "rounds");
 	struct log_id inner = { 0 };
 	int rc = log_stat(path, id, err);
 
-	id->size = 0;
+	id->size = *names = 0;
 	if (rc == 0 && log_stat(rounds, &inner, NULL) == 0 && inner.exists) {
 		DIR *dir = opendir(rounds);
 		const struct dirent *de;
@@ -81,7 +98,7 @@ int flow_file_id(const char *path, struct log_id *id, struct err *err)
 		while (dir && (de = readdir(dir)))
 			if (de->d_name[0] == 'r' && fstatat(dirfd(dir), de->d_name, &st, 0) == 0 &&
 				S_ISREG(st.st_mode))
-				id->size += (uint64_t)st.st_size;
+				add_file(id, names, de->d_name, &st);
 		if (dir)
 			closedir(dir);
 	}
@@ -93,8 +110,9 @@ static void report(const char *path, found_fn *fn, void *arg)
 {
 	struct found f = { .id = path_base(path), .path = path, .project = "" };
 	struct err err = { 0 };
+	uint64_t names;
 
-	if (flow_file_id(path, &f.file, &err) < 0)
+	if (flow_file_id(path, &f.file, &names, &err) < 0)
 		f.unreadable = err.text;
 	else if (!f.file.exists)
 		return;
@@ -187,35 +205,50 @@ static int open_place(const char *path, struct session **out, struct err *err)
 
 /* ---- a row of the list ---- */
 
+int flow_newest_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
+	size_t *nrounds, struct err *err)
+{
+	struct flow_conversation *c;
+	int rc = flow_open(&c, path, err);
+
+	*nrounds = 0;
+	*fault = (struct flow_fault){ 0 };
+	if (rc < 0)
+		return rc;
+	*nrounds = c->nrounds;
+	if (c->nrounds) {
+		char *round = flow_round_path(c, &c->rounds[c->nrounds - 1]);
+
+		rc = flow_round_header(round, a, h, fault, err);
+		free(round);
+	}
+	flow_close(&c);
+	return rc;
+}
+
 static void count_brief(const struct flow_header *h, struct session_brief *out)
 {
+	int64_t steps = h->count[FLOW_STEPS];
+
 	buf_addstr(&out->title, h->title_s);
-	if (h->has_count[FLOW_STEPS] && h->count[FLOW_STEPS] > 0)
-		out->entries = h->count[FLOW_STEPS] < UINT32_MAX ? (uint32_t)h->count[FLOW_STEPS] : UINT32_MAX;
+	out->is_uncounted = !h->has_count[FLOW_STEPS];
+	out->entries = steps < 0 ? 0 : steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX;
 	flow_time(str_of(h->session_from_time), &out->first_time);
 	flow_time(str_of(h->session_through_time), &out->last_time);
 }
 
 static int brief(const char *path, struct session_brief *out, struct err *err)
 {
-	struct flow_conversation *c;
 	struct flow_header h;
 	struct flow_fault fault;
-	char *round;
-	int rc = flow_open(&c, path, err);
+	struct arena a = { 0 };
+	size_t nrounds;
+	int rc = flow_newest_header(path, &a, &h, &fault, &nrounds, err);
 
-	if (rc < 0)
-		return rc;
-	if (c->nrounds) {
-		round = flow_round_path(c, &c->rounds[c->nrounds - 1]);
-		rc = flow_round_header(round, &c->arena, &h, &fault, err);
-		free(round);
-		if (rc == 0 && fault.code)
-			out->nproblems = 1;
-		if (rc == 0)
-			count_brief(&h, out);
-	}
-	flow_close(&c);
+	out->nproblems = fault.code != NULL;
+	if (rc == 0 && nrounds)
+		count_brief(&h, out);
+	arena_free(&a);
 	return rc;
 }
 

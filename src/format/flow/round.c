@@ -15,7 +15,10 @@
 
 #include "base/text.h"
 
-enum { WINDOW = 128 << 10 }; /* the digest finds the bytes where the scanner left them: in the cache */
+enum {
+	WINDOW = 128 << 10, /* the digest finds the bytes where the scanner left them: in the cache */
+	HEADER_WINDOW = 4 << 10
+};
 
 struct reader {
 	struct arena *a;          /* for the header's strings */
@@ -419,7 +422,7 @@ static int read_round(const char *path, struct reader *rd, bool only_header, str
 	rc = log_reader_open(&r, path, err);
 	if (rc < 0)
 		return rc;
-	log_small_windows(r, WINDOW);
+	log_small_windows(r, only_header ? HEADER_WINDOW : WINDOW);
 	flow_names_clear(&rd->w->seen);
 	flow_sha_begin(&rd->sha);
 	rc = read_lines(rd, r, only_header, err);

@@ -23,6 +23,7 @@ enum { ADD_LINES = 1024 }; /* the clock is asked after so many entries */
 struct src {
 	struct flow_conversation *c;
 	struct log_id file;
+	uint64_t names;       /* a sum over those of the rounds */
 	struct flow_view view;
 	struct flow_outline outline;
 	uint32_t added;
@@ -162,7 +163,8 @@ int flow_session_open(const char *path, struct session **out, struct err *err)
 	struct flow_conversation *c;
 	struct src *src;
 	struct log_id id = { 0 };
-	int rc = flow_file_id(path, &id, err);
+	uint64_t names;
+	int rc = flow_file_id(path, &id, &names, err);
 
 	*out = NULL;
 	if (rc == 0)
@@ -172,6 +174,7 @@ int flow_session_open(const char *path, struct session **out, struct err *err)
 	src = xcalloc(1, sizeof(*src));
 	src->c = c;
 	src->file = id;
+	src->names = names;
 	*out = session_new("flow", flow_id(c), path);
 	(*out)->ops = &ops;
 	(*out)->src = src;
@@ -303,14 +306,15 @@ int flow_session_refresh(struct session *s, enum log_change *change, struct err 
 {
 	struct src *src = s->src;
 	struct log_id now = { 0 };
-	int rc = flow_file_id(s->path, &now, err);
+	uint64_t names;
+	int rc = flow_file_id(s->path, &now, &names, err);
 
 	if (rc < 0)
 		return rc;
 	if (!now.exists)
 		*change = LOG_GONE;
 	else if (now.dev == src->file.dev && now.ino == src->file.ino && now.size == src->file.size &&
-		now.mtime_ns == src->file.mtime_ns)
+		now.mtime_ns == src->file.mtime_ns && names == src->names)
 		*change = LOG_SAME;
 	else
 		*change = LOG_REPLACED;

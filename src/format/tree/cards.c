@@ -20,7 +20,7 @@ static uint32_t root_of(const struct session *s, uint32_t entry)
 	return entry;
 }
 
-/* The entry that stood before the first kept one: the nearest in the file that is not below the summary. */
+/* What stood before the first kept entry: the nearest in the file that is not below the summary. */
 static uint32_t head_end(const struct session *s, uint32_t summary, uint32_t kept)
 {
 	for (uint32_t i = kept, looked = 0; i-- > 0 && looked < LOOK_BACK; looked++)
@@ -47,7 +47,8 @@ int tree_op_cards(struct session *s, struct arena *a, struct card_list *out, str
 		const struct entry *e = &s->entries[i];
 		struct card *card;
 
-		if (e->kind != KIND_SUMMARY || e->parent != ENTRY_NONE || e->first_child == ENTRY_NONE)
+		if (e->kind != KIND_SUMMARY || e->parent != ENTRY_NONE ||
+			e->first_child == ENTRY_NONE)
 			continue;
 		card = card_add(out, a, CARD_COMPACTION);
 		card->id = card->at = id_of(s, i, a);
@@ -59,8 +60,8 @@ int tree_op_cards(struct session *s, struct arena *a, struct card_list *out, str
 	return 0;
 }
 
-static void say_entry(struct session *s, uint32_t entry, struct arena *a, struct card_history *h, struct buf *text,
-	struct buf *who)
+static void say_entry(struct session *s, uint32_t entry, struct arena *a, struct card_history *h,
+	struct buf *text, struct buf *who)
 {
 	struct err err = { 0 };
 
@@ -87,7 +88,7 @@ static void say_branch(struct session *s, uint32_t end, struct arena *a, struct 
 	buf_release(&who);
 }
 
-/* Where the branch that an entry is on ends: at the tip when it lies there, else along first children. */
+/* Where the branch of an entry ends: at the tip when it lies there, else along first children. */
 static uint32_t branch_end(const struct session *s, uint32_t entry)
 {
 	for (uint32_t at = s->tip; at != ENTRY_NONE; at = s->entries[at].parent)
@@ -132,6 +133,7 @@ int tree_op_card(struct session *s, struct card *card, struct arena *a, struct e
 	say_branch(s, summary, a, &after);
 	say_kept(s, kept, a, &before, &after);
 	card_diff(card, a, &before, &after);
-	card_add_attr(card, a, str_of("derived"), str_of("from the order of the file: it does not say what was replaced"));
+	card_add_attr(card, a, str_of("derived"),
+		str_of("from the order of the file: it does not say what was replaced"));
 	return 0;
 }
