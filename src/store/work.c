@@ -241,6 +241,7 @@ static int refresh_grown(struct work *w, struct news *n, struct err *err)
 static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 {
 	struct session *old = w->s, *s = NULL;
+	struct log_id before = *w->fmt->file(old);
 	int rc = open_session(w, &s, err);
 
 	if (rc < 0)
@@ -250,7 +251,8 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 		memcpy(s->key, old->key, sizeof(s->key));
 	w->s = s;
 	w->is_loaded = false;
-	n->was_replaced = true;
+	/* a log that grew is read anew, too, when its end was damaged before */
+	n->was_replaced = log_compare(&before, w->fmt->file(s)) != LOG_GREW;
 	rc = work_step(w, REFRESH_US, err);
 	if (rc == 0) {
 		compare_sessions(old, s, &n->came, &n->gone);
