@@ -380,6 +380,8 @@ static int event_of(struct work *w, const struct fork_spec *spec, uint64_t *even
 	struct buf id = { 0 };
 	int rc = work_entry_id(w, spec->at, &id, err);
 
+	if (rc == 0 && strspn(id.p, "0123456789") != id.n)
+		rc = err_set(err, ERR_USAGE, "that is no event of this log");
 	if (rc == 0)
 		*event = strtoull(id.p, NULL, 10);
 	buf_release(&id);

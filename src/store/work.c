@@ -241,6 +241,7 @@ static int refresh_grown(struct work *w, struct news *n, struct err *err)
 static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 {
 	struct session *old = w->s, *s = NULL;
+	struct log_id before = *w->fmt->file(old);
 	int rc = open_session(w, &s, err);
 
 	if (rc < 0)
@@ -250,7 +251,8 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 		memcpy(s->key, old->key, sizeof(s->key));
 	w->s = s;
 	w->is_loaded = false;
-	n->was_replaced = true;
+	/* a log that grew is read anew, too, when its end was damaged before */
+	n->was_replaced = log_compare(&before, w->fmt->file(s)) != LOG_GREW;
 	rc = work_step(w, REFRESH_US, err);
 	if (rc == 0) {
 		compare_sessions(old, s, &n->came, &n->gone);
@@ -452,6 +454,15 @@ const char *work_state_path(const struct work *w, bool *is_elsewhere)
 	if (f[REFLOG_STATE].id.exists && (!beside || *is_elsewhere))
 		return f[REFLOG_STATE].path;
 	return beside ? f[REFLOG_BESIDE].path : "";
+}
+
+bool work_needs_repair(const struct work *w)
+{
+	size_t nclosers = 0;
+
+	if (w->fmt == &format_dsh)
+		dsh_closers(w->s, &nclosers);
+	return w->is_loaded && (w->s->is_torn || work_nlost(w) > 0 || nclosers > 0);
 }
 
 size_t work_nlost(const struct work *w)

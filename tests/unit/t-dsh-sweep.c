@@ -83,38 +83,49 @@ static void split_events(struct sample *sm)
 	}
 }
 
-/* Where records or frames end, and how many events stand before. */
-static void find_ends(struct sample *sm, struct session *s)
+/* Lines with their newline: where each ends, and how many events stand before. */
+static void find_lines(struct sample *sm)
+{
+	struct dsh_text text;
+	struct dsh_rec r = { 0 };
+	struct log_line line;
+	size_t caps[3] = { 0 }, events = 0;
+	bool after;
+
+	assert_int_equal(text_open(&text, path, NULL), 0);
+	while (text_next_line(&text, &line, &after, NULL) == 1) {
+		sm->ends = xgrow(sm->ends, &caps[0], sm->nends + 1, sizeof(*sm->ends));
+		sm->upto = xgrow(sm->upto, &caps[1], sm->nends + 1, sizeof(*sm->upto));
+		sm->closes = xgrow(sm->closes, &caps[2], sm->nends + 1, sizeof(*sm->closes));
+		rec_parse(&r, line.p, line.n);
+		events += sm->nends ? r.count : 0;
+		sm->ends[sm->nends] = line.off + line.n + 1;
+		sm->upto[sm->nends] = events;
+		sm->closes[sm->nends++] = r.state == REC_EVENT && r.type == T_TURN_END;
+	}
+	text_close(&text);
+	rec_release(&r);
+}
+
+/* The same of frames, from the lines in them. */
+static void find_frames(struct sample *sm, struct session *s)
 {
 	struct dsh_src *src = s->src;
-	size_t n, i = 0;
+	size_t n, line = 0;
+	const struct log_frame *v = log_frames_index(src->text.zstd, &n);
+	size_t *ends = xcalloc(n, sizeof(*ends)), *upto = xcalloc(n, sizeof(*upto));
 
-	if (sm->is_zstd) {
-		const struct log_frame *v = log_frames_index(src->text.zstd, &n);
-
-		sm->nends = n;
-		sm->ends = xcalloc(n, sizeof(*sm->ends));
-		sm->upto = xcalloc(n, sizeof(*sm->upto));
-		for (size_t k = 0; k < n; k++) {
-			uint64_t end = v[k].text_off + v[k].text_len;
-
-			sm->ends[k] = v[k].off + v[k].len;
-			while (i < src->n && src->items[i].off < end)
-				i++;
-			sm->upto[k] = i < src->n ? src->items[i].seq : src->next_seq;
-		}
-		return;
+	for (size_t k = 0; k < n; k++) {
+		while (line < sm->nends && sm->ends[line] <= v[k].text_off + v[k].text_len)
+			line++;
+		ends[k] = v[k].off + v[k].len;
+		upto[k] = line ? sm->upto[line - 1] : 0;
 	}
-	sm->nends = src->n + 1;
-	sm->ends = xcalloc(sm->nends, sizeof(*sm->ends));
-	sm->upto = xcalloc(sm->nends, sizeof(*sm->upto));
-	sm->closes = xcalloc(sm->nends, sizeof(*sm->closes));
-	sm->ends[0] = (size_t)((char *)memchr(sm->bytes, '\n', sm->n) + 1 - sm->bytes);
-	for (; i < src->n; i++) {
-		sm->ends[i + 1] = src->items[i].off + src->items[i].len + 1;
-		sm->upto[i + 1] = src->items[i].seq + src->items[i].count;
-		sm->closes[i + 1] = src->items[i].type == T_TURN_END;
-	}
+	free(sm->ends);
+	free(sm->upto);
+	sm->ends = ends;
+	sm->upto = upto;
+	sm->nends = n;
 }
 
 static void sample_open(struct sample *sm, const char *name)
@@ -136,7 +147,9 @@ static void sample_open(struct sample *sm, const char *name)
 	assert_int_equal(s->problems.n, 0);
 	events_of(s, &sm->text);
 	split_events(sm);
-	find_ends(sm, s);
+	find_lines(sm);
+	if (sm->is_zstd)
+		find_frames(sm, s);
 	session_free(&s);
 	assert_int_equal(sm->ends[sm->nends - 1], sm->n);
 	assert_int_equal(sm->upto[sm->nends - 1], sm->nevents);

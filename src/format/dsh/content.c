@@ -252,8 +252,7 @@ static int assemble(struct job *j, struct err *err)
 		if (src->items[i].type != T_CHUNK)
 			continue;
 		chunks += src->items[i].count;
-		rc = item_rec(j->s, i, &r, err);
-		if (rc == 0)
+		for (size_t pos = 0; (rc = item_next(j->s, i, &pos, &r, err)) == 1;)
 			take_chunk(j, st, &r);
 	}
 	rec_release(&r);

@@ -260,7 +260,8 @@ enum item_flags {
 	ITEM_PACKED = 1 << 0,
 	ITEM_ODD = 1 << 1,       /* its seq does not continue the log: behind corruption */
 	ITEM_RECOVERED = 1 << 2, /* from the torn frame: its text lies in src->recovered */
-	ITEM_REPLACES = 1 << 3
+	ITEM_REPLACES = 1 << 3,
+	ITEM_RUN = 1 << 4 /* several lines, each a chunk: most of a log is that */
 };
 
 struct dsh_item { /* 24 bytes */
@@ -366,7 +367,13 @@ const char *dsh_op_opens(struct session *s, uint32_t entry);
 const struct session_kin *kin_of(const struct session *s, uint32_t entry);
 
 /* ---- read.c: events again ---- */
-/* The text of an item, upgraded and expanded; borrowed until the next call. */
+/*
+ * The records of an item one after the other, in the present shape: *pos is 0
+ * at first. 1: a record, 0: no more, < 0: err. Borrowed until the next call of
+ * any of these.
+ */
+int item_next(struct session *s, uint32_t item, size_t *pos, struct dsh_rec *r, struct err *err);
+/* The first of them; but for runs it is the only one. */
 int item_rec(struct session *s, uint32_t item, struct dsh_rec *r, struct err *err);
 /* Brings the record of an older shape into the present one; NULL, or why it is refused. */
 const char *rec_upgrade(struct session *s, struct dsh_rec *r);

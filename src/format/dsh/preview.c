@@ -53,29 +53,29 @@ static void message_words(struct str message, size_t limit, struct buf *text)
 		add_words(text, json_get(block, "text"), limit);
 }
 
+static void add_chunk_words(const struct dsh_rec *r, size_t limit, struct buf *text)
+{
+	struct str chunk = json_get(rec_field(r, K_DATA), "chunk"), one;
+	struct pack_texts t;
+
+	if (r->state == REC_PACKED) {
+		pack_texts_init(&t, r);
+		while (t.kind == 't' && text->n < limit && pack_texts_next(&t, &one))
+			json_string(one, text, limit - text->n);
+	} else if (json_string_eq(json_get(chunk, "type"), "text-delta")) {
+		json_string(json_get(chunk, "text"), text, limit - text->n);
+	}
+}
+
 static void chunk_words(struct session *s, const struct entry *e, size_t limit, struct buf *text)
 {
 	struct dsh_src *src = s->src;
 	uint32_t i = scan_item_of(src, e->off), last = i + CHUNK_ITEMS;
 	struct dsh_rec r = { 0 };
 
-	for (; i < src->n && i < last && text->n < limit && src->items[i].type == T_CHUNK; i++) {
-		struct pack_texts t;
-		struct str one;
-
-		if (item_rec(s, i, &r, NULL) < 0)
-			break;
-		if (r.state == REC_PACKED) {
-			pack_texts_init(&t, &r);
-			while (t.kind == 't' && text->n < limit && pack_texts_next(&t, &one))
-				json_string(one, text, limit - text->n);
-		} else {
-			struct str chunk = json_get(rec_field(&r, K_DATA), "chunk");
-
-			if (json_string_eq(json_get(chunk, "type"), "text-delta"))
-				json_string(json_get(chunk, "text"), text, limit - text->n);
-		}
-	}
+	for (; i < src->n && i < last && text->n < limit && src->items[i].type == T_CHUNK; i++)
+		for (size_t pos = 0; text->n < limit && item_next(s, i, &pos, &r, NULL) == 1;)
+			add_chunk_words(&r, limit, text);
 	rec_release(&r);
 }
 

@@ -48,7 +48,7 @@ static void replaced_id(struct session *s, uint64_t start, struct buf *out)
 
 		if (item == NO_ITEM || item_bytes(s, item, &text, NULL) < 0)
 			break;
-		rec_parse(&r, text.p, text.n);
+		rec_parse(&r, text.p, strcspn(text.p, "\n"));
 		id = json_get(json_get(rec_field(&r, K_DATA), "message"), "id");
 		if (id.n) {
 			buf_addstr(out, id);
@@ -92,29 +92,47 @@ const char *rec_upgrade(struct session *s, struct dsh_rec *r)
 }
 
 /* As it is stored. */
-static int stored_rec(struct session *s, uint32_t i, struct dsh_rec *r, struct err *err)
+static int stored_next(struct session *s, uint32_t i, size_t *pos, struct dsh_rec *r, struct err *err)
 {
 	struct dsh_src *src = s->src;
+	const char *p, *nl;
+	size_t n;
 	int rc;
 
 	if (i >= src->n)
 		return err_set(err, ERR_NOTFOUND, "no such event");
-	rc = item_bytes(s, i, &src->line, err);
-	if (rc < 0)
-		return rc;
-	rec_parse(r, src->line.p, src->line.n);
+	if (*pos == 0) {
+		rc = item_bytes(s, i, &src->line, err);
+		if (rc < 0)
+			return rc;
+	} else if (*pos >= src->line.n) {
+		return 0;
+	}
+	p = src->line.p + *pos;
+	nl = src->items[i].flags & ITEM_RUN ? memchr(p, '\n', src->line.n - *pos) : NULL;
+	n = nl ? (size_t)(nl - p) : src->line.n - *pos;
+	*pos += n + 1;
+	rec_parse(r, p, n);
 	if (r->state == REC_BAD || r->state == REC_VALUE)
 		return err_set(err, ERR_CHANGED, "the log is not what it was when it was read");
-	return 0;
+	return 1;
+}
+
+int item_next(struct session *s, uint32_t i, size_t *pos, struct dsh_rec *r, struct err *err)
+{
+	int rc = stored_next(s, i, pos, r, err);
+
+	if (rc == 1)
+		rec_upgrade(s, r);
+	return rc;
 }
 
 int item_rec(struct session *s, uint32_t i, struct dsh_rec *r, struct err *err)
 {
-	int rc = stored_rec(s, i, r, err);
+	size_t pos = 0;
+	int rc = item_next(s, i, &pos, r, err);
 
-	if (rc == 0)
-		rec_upgrade(s, r);
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 /* ---- events ---- */
@@ -168,11 +186,14 @@ static void put_events(const struct dsh_rec *r, uint64_t seq, uint64_t from, str
 
 int item_events(struct session *s, uint32_t i, uint64_t from, struct buf *out, struct err *err)
 {
+	struct dsh_src *src = s->src;
 	struct dsh_rec r = { 0 };
-	int rc = item_rec(s, i, &r, err);
+	uint64_t seq = i < src->n ? src->items[i].seq : 0;
+	size_t pos = 0;
+	int rc;
 
-	if (rc == 0)
-		put_events(&r, ((struct dsh_src *)s->src)->items[i].seq, from, out);
+	while ((rc = item_next(s, i, &pos, &r, err)) == 1)
+		put_events(&r, seq++, from, out);
 	rec_release(&r);
 	return rc;
 }
@@ -180,9 +201,10 @@ int item_events(struct session *s, uint32_t i, uint64_t from, struct buf *out, s
 int item_stored_events(struct session *s, uint32_t i, struct buf *out, struct err *err)
 {
 	struct dsh_rec r = { 0 };
-	int rc = stored_rec(s, i, &r, err);
+	size_t pos = 0;
+	int rc;
 
-	if (rc == 0)
+	while ((rc = stored_next(s, i, &pos, &r, err)) == 1)
 		put_events(&r, 0, 0, out);
 	rec_release(&r);
 	return rc;

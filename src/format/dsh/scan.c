@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
-enum { CLOCK_LINES = 256, CLOCK_BYTES = 1 << 20 };
+enum { CLOCK_LINES = 256, CLOCK_BYTES = 1 << 20, RUN_BYTES = 16 << 10 };
 
 /* A line, and where it stands. */
 struct place {
@@ -277,6 +277,22 @@ static void take_type(struct session *s, const struct dsh_rec *r, const struct p
 	}
 }
 
+/* One more line of a run of chunks: the item before grows. */
+static bool joins_run(struct dsh_src *src, const struct dsh_rec *r, const struct place *at)
+{
+	struct dsh_item *last = src->n ? &src->items[src->n - 1] : NULL;
+
+	if (!r->is_quick || r->state != REC_EVENT || !last || last->type != T_CHUNK ||
+		(last->flags & ~ITEM_RUN) || src->lenient || at->is_recovered ||
+		last->off + last->len + 1 != at->off || last->len > RUN_BYTES ||
+		src->stream == NO_ITEM)
+		return false;
+	last->len += 1 + at->len;
+	last->count++;
+	last->flags |= ITEM_RUN;
+	return true;
+}
+
 static void accept(struct session *s, struct dsh_rec *r, const struct place *at, bool is_odd)
 {
 	struct dsh_src *src = s->src;
@@ -286,6 +302,11 @@ static void accept(struct session *s, struct dsh_rec *r, const struct place *at,
 
 	if (src->n == NO_ITEM - 1 || r->seq > UINT32_MAX - r->count)
 		return;
+	if (!is_odd && joins_run(src, r, at)) {
+		balance_event(&src->balance, r);
+		src->next_seq = r->seq + 1;
+		return;
+	}
 	src->items = xgrow(src->items, &src->cap, (size_t)src->n + 1, sizeof(*src->items));
 	item = &src->items[src->n];
 	*item = (struct dsh_item){ .off = at->off,
