@@ -4,7 +4,7 @@ complete -c bough -l root -s r -r -d 'look for sessions in ROOT (may be given se
 complete -c bough -l ascii -d 'draw with ASCII characters only'
 complete -c bough -l color -x -a 'auto always never' -d 'auto, always or never (NO_COLOR is honoured)'
 complete -c bough -l help -s h -d 'show this help'
-complete -c bough -n '__fish_use_subcommand' -l theme -x -a 'dark light mono' -d 'colours of the browser'
+complete -c bough -n '__fish_use_subcommand' -l theme -x -a 'dark light mono' -d 'colours: dark, light, mono or a .theme file'
 complete -c bough -n '__fish_use_subcommand' -l version -d 'show the version'
 complete -c bough -n '__fish_use_subcommand' -a branches -d 'List the branches, and say why the tip is the tip'
 complete -c bough -n '__fish_seen_subcommand_from branches' -l json -d 'print one JSON document, keys sorted, strings exact'

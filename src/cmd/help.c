@@ -82,7 +82,6 @@ static void help_overview(struct out *o)
 	}
 	out_puts(o, "\nOptions:\n");
 	help_options(o, common_options);
-	out_puts(o, "      --theme=NAME         colours of the browser: dark, light, mono or a .theme file\n");
 	help_options(o, main_options);
 	out_puts(o, overview_tail);
 }

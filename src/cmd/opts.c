@@ -24,7 +24,7 @@ const struct cmd_option common_options[] = {
 
 /* Before the first word only; main takes them. */
 const struct cmd_option main_options[] = {
-	{ .name = "theme", .arg = "NAME", .help = "colours of the browser" },
+	{ .name = "theme", .arg = "NAME", .help = "colours: dark, light, mono or a .theme file" },
 	{ .name = "version", .help = "show the version" },
 	{ .name = NULL },
 };
