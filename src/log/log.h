@@ -192,6 +192,8 @@ int log_replace(
 int log_move(const char *from, const char *to, struct err *err);
 /* Directories as needed, 0700, each level synced. On failure some of them may have been made. */
 int log_mkdirs(const char *path, struct err *err);
+/* Takes an empty directory of log_mkdirs back; one that holds anything stays, and so does errno. */
+void log_drop_dir(const char *path);
 /* Removes a name and syncs its directory. */
 int log_unlink(const char *path, struct err *err);
 /* May this process write in the directory? 0 or err. Changes nothing. */

@@ -162,6 +162,14 @@ int log_mkdirs(const char *path, struct err *err)
 	return rc;
 }
 
+void log_drop_dir(const char *path)
+{
+	int saved = errno;
+
+	sys->rmdir(path);
+	errno = saved;
+}
+
 int log_can_write(const char *dir, struct err *err)
 {
 	struct stat st;

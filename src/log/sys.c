@@ -100,6 +100,7 @@ const struct sys sys_real = {
 	.rename_noreplace = real_rename_noreplace,
 	.unlink = unlink,
 	.mkdir = mkdir,
+	.rmdir = rmdir,
 	.fsync_dir = real_fsync_dir,
 	.malloc = malloc,
 	.realloc = realloc,

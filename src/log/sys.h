@@ -42,6 +42,7 @@ struct sys {
 	int (*rename_noreplace)(const char *from, const char *to); /* EEXIST when `to` exists */
 	int (*unlink)(const char *path);
 	int (*mkdir)(const char *path, mode_t mode);
+	int (*rmdir)(const char *path);
 	int (*fsync_dir)(const char *path);
 
 	/* memory and random bytes */

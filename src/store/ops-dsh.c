@@ -328,6 +328,8 @@ static int publish(struct work *w, const struct fork *f, struct err *err)
 	if (rc == 0)
 		rc = log_pub_commit(&c.pub, err);
 	log_pub_abort(&c.pub);
+	if (rc < 0)
+		log_drop_dir(f->dir);
 	buf_release(&c.frame);
 	return rc;
 }

@@ -329,7 +329,7 @@ static void replay(struct crashsim *sim, struct event *e)
 		sync_node(node);
 	else if (!strcmp(e->what, "fsync_dir"))
 		sync_names(sim, e->path);
-	else if (!strcmp(e->what, "unlink"))
+	else if (!strcmp(e->what, "unlink") || !strcmp(e->what, "rmdir"))
 		new_name_op(sim, e->path, NULL, -1);
 	else if (!strcmp(e->what, "mkdir"))
 		new_name_op(sim, NULL, e->path, FOLDER);

@@ -239,6 +239,11 @@ static int fake_mkdir(const char *path, mode_t mode)
 	return one_name("mkdir", fails("mkdir") ? -1 : sys_real.mkdir(path, mode), path);
 }
 
+static int fake_rmdir(const char *path)
+{
+	return one_name("rmdir", fails("rmdir") ? -1 : sys_real.rmdir(path), path);
+}
+
 static int fake_fsync_dir(const char *path)
 {
 	return one_name("fsync_dir", fails("fsync_dir") ? -1 : sys_real.fsync_dir(path), path);
@@ -309,6 +314,7 @@ static const struct sys table = {
 	.rename_noreplace = fake_rename_noreplace,
 	.unlink = fake_unlink,
 	.mkdir = fake_mkdir,
+	.rmdir = fake_rmdir,
 	.fsync_dir = fake_fsync_dir,
 	.malloc = fake_malloc,
 	.realloc = fake_realloc,

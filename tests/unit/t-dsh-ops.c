@@ -173,8 +173,8 @@ static void test_grows(void **state)
 		struct done d = { 0 };
 		struct err err = { 0 };
 		char *want = xasprintf("%s%s", op->text, LATE), *now;
+		int rc, nfolders = temp_count(env_path(&env, "_no-cwd"), "", NULL);
 		size_t n;
-		int rc;
 
 		fake_reset();
 		fake_listen(write_late, &wr);
@@ -184,6 +184,8 @@ static void test_grows(void **state)
 			assert_true(err.code == ERR_CHANGED || err.code == ERR_BROKEN ||
 				    err.code == ERR_CORRUPT);
 			assert_true(temp_is(path, want) || err.code == ERR_BROKEN);
+			/* no folder of a fork that did not come about */
+			assert_int_equal(temp_count(env_path(&env, "_no-cwd"), "", NULL), nfolders);
 			nrefused++;
 		}
 		/* whatever came of it, the line of the other process is there */
