@@ -128,7 +128,7 @@ static void repair_line(struct view *v, struct page *p)
 		say(p, ROLE_NORMAL, b.p);
 		buf_release(&b);
 	}
-	if (work_nlost(sv->w) == 0 && !(s->ops->events && (s->is_torn || session_is_unclosed(s))))
+	if (work_nlost(sv->w) == 0 && !(s->ops->events && work_needs_repair(sv->w)))
 		return;
 	/* dry: nothing is written; the store composes the sentence */
 	if (work_repair(sv->w, true, &done, &err) == 0)

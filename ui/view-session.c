@@ -349,8 +349,7 @@ static void session_pane(struct view *v, struct page *p, size_t limit)
 
 static bool needs_repair(const struct view *v)
 {
-	return session_of(v)->is_loaded && (session_model(v)->is_torn ||
-		work_nlost(session_of(v)->w) > 0 || session_is_unclosed(session_model(v)));
+	return session_of(v)->is_loaded && work_needs_repair(session_of(v)->w);
 }
 
 static unsigned session_state(const struct view *v)

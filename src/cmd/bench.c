@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "format/flow/flow.h"
 #include "model/layout.h"
 #include "store/store.h"
 
@@ -178,17 +179,49 @@ out:
 	return result < 0 ? fail(&err) : STATUS_DONE;
 }
 
+/* The fold as of one round after the other, back from the newest: what a slider does. */
+static int bench_rounds(const char *path)
+{
+	struct flow_conversation *c;
+	struct err err = { 0 };
+	uint64_t worst = 0;
+	uint32_t n;
+
+	if (flow_open(&c, path, &err) < 0)
+		return fail(&err);
+	while (flow_step(c, STEP_US) == 1)
+		;
+	n = flow_folded(c);
+	for (uint32_t i = 0; i <= 20 && i < n; i++) {
+		struct flow_view view;
+		struct flow_outline outline;
+		uint64_t begin = clock_mono_us(), took;
+
+		flow_view_make(&view, c, n - i);
+		flow_outline_make(&outline, &view);
+		took = clock_mono_us() - begin;
+		worst = i > 0 && took > worst ? took : worst; /* the first one is a part of opening */
+		flow_outline_release(&outline);
+		flow_view_release(&view);
+	}
+	printf("{\"peak_rss_kb\":%ld,\"rounds\":%u,\"worst_us\":%llu}\n", peak_rss_kb(), n,
+		(unsigned long long)worst);
+	flow_close(&c);
+	return STATUS_DONE;
+}
+
 int cmd_bench(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(const char *path);
 	} jobs[] = { { "index", bench_index }, { "list", bench_list },
-		{ "headers", bench_headers }, { "follow", bench_follow } };
+		{ "headers", bench_headers }, { "follow", bench_follow },
+		{ "rounds", bench_rounds } };
 
 	for (size_t i = 0; argc == 2 && i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		if (!strcmp(argv[0], jobs[i].name))
 			return jobs[i].run(argv[1]);
 	}
-	return cmd_complain(STATUS_USAGE, "usage: bough --bench index|list|headers|follow PATH");
+	return cmd_complain(STATUS_USAGE, "usage: bough --bench index|list|headers|follow|rounds PATH");
 }

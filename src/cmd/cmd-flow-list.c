@@ -59,7 +59,8 @@ static json_doc *json_round(const struct flow_round *r)
 	json_doc_set(o, "previous", json_cstr(is_folded ? r->h.previous : NULL));
 	json_doc_set(o, "input_digest", json_cstr(is_folded ? r->h.input_digest : NULL));
 	json_doc_set(o, "from_seq", is_folded ? json_doc_uint(r->h.from_seq) : json_doc_null());
-	json_doc_set(o, "through_seq", is_folded ? json_doc_uint(r->h.through_seq) : json_doc_null());
+	json_doc_set(
+		o, "through_seq", is_folded ? json_doc_uint(r->h.through_seq) : json_doc_null());
 	json_doc_set(o, "counts", is_folded ? json_flow_counts(&r->h) : json_doc_null());
 	json_doc_set(o, "added", json_doc_uint(sum(r->added)));
 	json_doc_set(o, "revised", json_doc_uint(sum(r->revised)));
@@ -78,8 +79,8 @@ static void print_round(struct cmd *c, const struct flow_round *r)
 			out_puts(o, "no sequence");
 		else
 			out_printf(o, "seq %" PRIu64 "-%" PRIu64, r->h.from_seq, r->h.through_seq);
-		out_printf(o, "  +%u added, %u revised, %u resolved, -%u withdrawn  ", sum(r->added),
-			sum(r->revised), r->resolved, sum(r->withdrawn));
+		out_printf(o, "  +%u added, %u revised, %u resolved, -%u withdrawn  ",
+			sum(r->added), sum(r->revised), r->resolved, sum(r->withdrawn));
 		out_words_in(o, STYLE_ID, (struct str){ r->h.digest, 12 });
 	} else {
 		out_style(o, STYLE_DAMAGE);
@@ -88,7 +89,8 @@ static void print_round(struct cmd *c, const struct flow_round *r)
 		if (r->fault.code)
 			out_printf(o, ": %s: ", r->fault.code);
 		if (r->fault.code && r->fault.line)
-			out_printf(o, "line %" PRIu64 ", offset %" PRIu64 ": ", r->fault.line, r->fault.off);
+			out_printf(o, "line %" PRIu64 ", offset %" PRIu64 ": ", r->fault.line,
+				r->fault.off);
 		out_words(o, str_of(r->fault.text));
 	}
 	out_puts(o, "\n");
@@ -132,8 +134,11 @@ static void set_header(json_doc *o, const struct flow_header *h)
 	json_doc_set(o, "header_counts", json_flow_counts(h));
 	json_doc_set(o, "entries",
 		h->has_count[FLOW_STEPS] ? json_doc_int(h->count[FLOW_STEPS]) : json_doc_null());
-	json_doc_set(o, "created", flow_time(str_of(h->session_from_time), &ms) ? json_doc_int(ms) : json_doc_null());
-	json_doc_set(o, "active", flow_time(str_of(h->session_through_time), &ms) ? json_doc_int(ms) : json_doc_null());
+	json_doc_set(o, "created",
+		flow_time(str_of(h->session_from_time), &ms) ? json_doc_int(ms) : json_doc_null());
+	json_doc_set(o, "active",
+		flow_time(str_of(h->session_through_time), &ms) ? json_doc_int(ms)
+								: json_doc_null());
 }
 
 json_doc *json_flow_row(struct cmd *c, const struct session_row *row, struct buf *title)
@@ -167,7 +172,8 @@ json_doc *json_flow_row(struct cmd *c, const struct session_row *row, struct buf
 /* ---- entities ---- */
 
 /* The entity as its canonical text has it. */
-static json_doc *json_entity(struct cmd *c, struct flow_conversation *f, enum flow_map map, uint32_t version)
+static json_doc *json_entity(
+	struct cmd *c, struct flow_conversation *f, enum flow_map map, uint32_t version)
 {
 	struct buf text = { 0 };
 	json_doc *doc = NULL;
@@ -178,8 +184,8 @@ static json_doc *json_entity(struct cmd *c, struct flow_conversation *f, enum fl
 	return doc;
 }
 
-static void words(struct cmd *c, enum out_style style, const struct flow_conversation *f, uint32_t word,
-	const char *behind)
+static void words(struct cmd *c, enum out_style style, const struct flow_conversation *f,
+	uint32_t word, const char *behind)
 {
 	struct str s = flow_word(f, word);
 

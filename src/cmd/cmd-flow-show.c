@@ -14,7 +14,8 @@
 /* ---- a conversation ---- */
 
 /* How often each word stands at one place of the live versions of a map. */
-static json_doc *json_tally(const struct flow_view *view, enum flow_map map, uint32_t (*word)(const struct flow_version *))
+static json_doc *json_tally(const struct flow_view *view, enum flow_map map,
+	uint32_t (*word)(const struct flow_version *))
 {
 	json_doc *o = json_doc_object();
 	uint32_t last = 0, *counts;
@@ -131,7 +132,8 @@ static void add_finding(void *arg, const struct flow_finding *found)
 		json_doc_set(o, "seq", json_doc_uint(found->seq));
 	if (found->check) {
 		json_doc_set(o, "check", json_doc_int(found->check));
-		json_doc_set(o, "round", found->round ? json_doc_uint(found->round) : json_doc_null());
+		json_doc_set(
+			o, "round", found->round ? json_doc_uint(found->round) : json_doc_null());
 	}
 	json_doc_add(found->check ? lists->chain : lists->landed, o);
 }
@@ -233,7 +235,8 @@ static json_doc *json_relations(const struct flow_view *view, uint32_t id, bool 
 
 		json_doc_set(o, "id", json_doc_string(flow_word(view->c, r->id)));
 		json_doc_set(o, "type", json_doc_string(flow_word(view->c, r->kind)));
-		json_doc_set(o, to ? "from" : "to", json_doc_string(flow_word(view->c, to ? r->a : r->b)));
+		json_doc_set(o, to ? "from" : "to",
+			json_doc_string(flow_word(view->c, to ? r->a : r->b)));
 		json_doc_set(o, "quality", json_doc_string(flow_word(view->c, r->c)));
 		json_doc_add(list, o);
 	}
@@ -319,7 +322,8 @@ static void set_observed(json_doc *o, const struct flow_node *n, bool executions
 		json_doc_free(&list);
 }
 
-static json_doc *json_node(struct cmd *c, const struct flow_view *view, uint32_t version, const struct flow_node *n)
+static json_doc *json_node(
+	struct cmd *c, const struct flow_view *view, uint32_t version, const struct flow_node *n)
 {
 	uint32_t id = flow_version(view->c, version)->id;
 	json_doc *o = json_doc_object(), *bodies = json_doc_object();
@@ -342,7 +346,8 @@ static json_doc *json_node(struct cmd *c, const struct flow_view *view, uint32_t
 	set_observed(o, n, false, "changes");
 	set_observed(o, n, true, "executions");
 	for (size_t i = 0; i < n->nbodies; i++)
-		json_doc_set(bodies, n->bodies[i].is_request ? "request" : "response", json_body(&n->bodies[i]));
+		json_doc_set(bodies, n->bodies[i].is_request ? "request" : "response",
+			json_body(&n->bodies[i]));
 	if (n->nbodies)
 		json_doc_set(o, "bodies", bodies);
 	else

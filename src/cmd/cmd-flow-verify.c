@@ -112,7 +112,8 @@ static void open_batch(struct batch *b, const struct session_row *const *rows, s
 	}
 }
 
-size_t cmd_flow_verify(struct cmd *c, const struct session_row *const *rows, size_t n, struct flow_checks *sum)
+size_t cmd_flow_verify(
+	struct cmd *c, const struct session_row *const *rows, size_t n, struct flow_checks *sum)
 {
 	struct batch b = { .c = c, .sum = sum };
 

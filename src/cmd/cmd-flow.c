@@ -20,8 +20,8 @@ int cmd_flow_open(struct cmd *c, struct flow_conversation **out)
 
 	*out = status == STATUS_DONE ? flow_of_session(c->s) : NULL;
 	if (status == STATUS_DONE && !*out)
-		return cmd_complain(STATUS_USAGE, "%s: %s is a %s session, not a conversation", c->def->name,
-			c->s->path, c->s->format);
+		return cmd_complain(STATUS_USAGE, "%s: %s is a %s session, not a conversation",
+			c->def->name, c->s->path, c->s->format);
 	return status;
 }
 
@@ -44,8 +44,9 @@ int cmd_flow_status(const struct flow_conversation *f)
 
 	if (!fault)
 		return STATUS_DONE;
-	return cmd_complain(STATUS_FOUND, "%s: round %" PRIu64 ": %s: %s; %" PRIu64 " of its rounds not folded",
-		flow_id(f), round, fault->code, fault->text, flow_nfolded_not(f));
+	return cmd_complain(STATUS_FOUND,
+		"%s: round %" PRIu64 ": %s: %s; %" PRIu64 " of its rounds not folded", flow_id(f),
+		round, fault->code, fault->text, flow_nfolded_not(f));
 }
 
 static int take_out(void *arg, const char *p, size_t n)
@@ -63,7 +64,8 @@ static int print_canonical(struct cmd *c, struct flow_conversation *f, const str
 	return STATUS_DONE;
 }
 
-static void print_exact(struct cmd *c, const struct flow_conversation *f, const struct flow_outline *o)
+static void print_exact(
+	struct cmd *c, const struct flow_conversation *f, const struct flow_outline *o)
 {
 	for (uint32_t i = 0; i < o->n && out_is_alive(&c->out); i++) {
 		out_printf(&c->out, "%u ", o->v[i].depth);
@@ -111,7 +113,8 @@ static int print_outline(struct cmd *c, struct flow_conversation *f, const struc
 	return status;
 }
 
-static int json_outline(struct cmd *c, const struct flow_conversation *f, const struct flow_outline *o)
+static int json_outline(
+	struct cmd *c, const struct flow_conversation *f, const struct flow_outline *o)
 {
 	struct json_list list = { 0 };
 

@@ -18,7 +18,8 @@ struct flow_checks {
 	void *arg;
 };
 /* Checks some of the rows, all of them conversations; how many. */
-size_t cmd_flow_verify(struct cmd *c, const struct session_row *const *rows, size_t n, struct flow_checks *sum);
+size_t cmd_flow_verify(
+	struct cmd *c, const struct session_row *const *rows, size_t n, struct flow_checks *sum);
 /* Opens args[0], which must be a conversation; STATUS_DONE or what to return. */
 int cmd_flow_open(struct cmd *c, struct flow_conversation **out);
 /* Says what stopped the fold; STATUS_FOUND when something did. */

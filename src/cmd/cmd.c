@@ -79,7 +79,8 @@ const struct command_def commands[] = {
 		.help = "List the sessions of the roots",
 		.more = "One row a session, grouped by project, children under their parent. PATH is a\n"
 			"root, a session file or a session folder. A session that cannot be read is a\n"
-			"row with the reason.\n",
+			"row with the reason. Of a conversation only the newest round's header is read;\n"
+			"a count that it does not have is a dash.\n",
 		.options = list_options, .run = cmd_list },
 	{ .name = "tree", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "Draw the tree of a session",
@@ -88,6 +89,8 @@ const struct command_def commands[] = {
 		.options = tree_options, .run = cmd_tree },
 	{ .name = "log", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
 		.help = "Show the branch of the tip, or of ENTRY, root first, with content",
+		.more = "Of a conversation: its talks by their time, each with what was asked and what\n"
+			"was answered last.\n",
 		.options = log_options, .run = cmd_log },
 	{ .name = "show", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
 		.help = "Show a session's summary, or one entry whole", .options = show_options,
@@ -159,6 +162,8 @@ const struct command_def commands[] = {
 		.run = cmd_problems },
 	{ .name = "verify", .args = "[PATH...]", .group = "Check", .max_args = -1,
 		.help = "Check every session; one line a finding, status 1 when there is one",
+		.more = "Conversations are read on all processors. On a terminal a bar shows how far it\n"
+			"is. The codes of findings stand in doc/formats.md.\n",
 		.run = cmd_verify },
 	{ .name = "help", .args = "[COMMAND]", .group = "Look", .max_args = 1,
 		.help = "Show the commands, or one", .run = help_run },

@@ -61,13 +61,6 @@ uint32_t session_own(const struct session *s)
 	return n;
 }
 
-bool session_is_unclosed(const struct session *s)
-{
-	uint32_t n = session_own(s);
-
-	return n > 0 && s->entries[n - 1].flags & ENTRY_DERIVED;
-}
-
 bool session_is_fork(const struct session *s, uint32_t entry)
 {
 	uint32_t child = s->entries[entry].first_child;

@@ -273,10 +273,8 @@ uint32_t session_find(struct session *s, struct str id);
 int session_resolve(struct session *s, const char *form, uint32_t *out, struct buf *list,
 	struct err *err);
 bool session_is_leaf(const struct session *s, uint32_t entry);
-/* The end of what is shown is not in the file: a repair would add it. */
 /* Entries without those that stand for other sessions. */
 uint32_t session_own(const struct session *s);
-bool session_is_unclosed(const struct session *s);
 bool session_is_fork(const struct session *s, uint32_t entry);  /* more than one child */
 uint32_t session_depth(const struct session *s, uint32_t entry); /* links to its root; walks */
 /* Indices from the root to `entry`, root first, in a (xmalloc'd, yours). *n their count. */

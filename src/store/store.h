@@ -179,6 +179,7 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
  * loading it would commit. "nothing to repair" is no error.
  */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
+bool work_needs_repair(const struct work *w); /* known when it is loaded */
 /* A repair that also sets aside a damaged end of a dsh log, where it is all that is wrong. */
 int work_salvage(struct work *w, bool dry, struct done *d, struct err *err);
 /*

@@ -456,6 +456,15 @@ const char *work_state_path(const struct work *w, bool *is_elsewhere)
 	return beside ? f[REFLOG_BESIDE].path : "";
 }
 
+bool work_needs_repair(const struct work *w)
+{
+	size_t nclosers = 0;
+
+	if (w->fmt == &format_dsh)
+		dsh_closers(w->s, &nclosers);
+	return w->is_loaded && (w->s->is_torn || work_nlost(w) > 0 || nclosers > 0);
+}
+
 size_t work_nlost(const struct work *w)
 {
 	return w->s->is_torn ? 0 : w->reflog.nlost;

@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_ROUNDS = 51, MAX_ARGS = 8, SAID = 4096 };
+enum { MAX_ROUNDS = 51, MAX_ARGS = 8, MAX_FILES = 1000, SAID = 4096 };
 
 struct sample {
 	double ms;
@@ -379,6 +380,50 @@ static void bench_dsh(const char *dir, const char *limit)
 		printf("     %.0f sessions\n", field(&s, "sessions"));
 }
 
+/* All rounds of a root, for a program that takes files. */
+static void bench_rounds(const char *dir)
+{
+	char root[4096], pattern[4200];
+	const char *const all[] = { bough, "verify", root, NULL };
+	const char *const one[] = { "taskset", "-c", "0", bough, "verify", root, NULL };
+	const char *limit[MAX_FILES + 4] = { "openssl", "dgst", "-sha256" };
+	struct sample s;
+	glob_t files;
+
+	snprintf(root, sizeof(root), "%s/flow", dir);
+	snprintf(pattern, sizeof(pattern), "%s/_conversations/*/rounds/*.sf", root);
+	if (glob(pattern, 0, NULL, &files) != 0)
+		return;
+	for (size_t i = 0; i < files.gl_pathc && i < MAX_FILES; i++)
+		limit[3 + i] = files.gl_pathv[i];
+	printf("%s: %zu rounds\n", root, files.gl_pathc);
+	measure(&(struct row){ "P5", "verify, one processor", one, limit, 2.6, 0, NULL }, &s);
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		measure(&(struct row){ "P5", "verify, all processors", all, limit, 1.5, 0, NULL }, &s);
+	globfree(&files);
+}
+
+static void bench_conversation(const char *dir)
+{
+	char pattern[4200];
+	struct sample s;
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/flow-large/_conversations/*", dir);
+	if (glob(pattern, 0, NULL, &found) != 0 || found.gl_pathc != 1)
+		return;
+	const char *const open[] = { bough, "--bench", "index", found.gl_pathv[0], NULL };
+	const char *const step[] = { bough, "--bench", "rounds", found.gl_pathv[0], NULL };
+
+	run(open, &s);
+	printf("%s: %.0f nodes, %.1f MB at most\n", found.gl_pathv[0], field(&s, "entries"),
+		field(&s, "peak_rss_kb") / 1024);
+	absolute("", "open the conversation", field(&s, "load_us") / 1e3, 500);
+	run(step, &s);
+	absolute("", "one round back or forward", field(&s, "worst_us") / 1e3, 100);
+	globfree(&found);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
@@ -395,6 +440,8 @@ int main(int argc, char **argv)
 	bench_index(argv[2]);
 	bench_live(argv[2]);
 	bench_list(argv[2]);
+	bench_rounds(argv[2]);
+	bench_conversation(argv[2]);
 	bench_dsh(argv[2], limit_program(argv[0]));
 	printf("%u of the targets missed\n", misses);
 	return 0;

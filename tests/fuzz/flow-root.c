@@ -28,8 +28,8 @@ static void clean_up(void)
 
 const char *flow_root(void)
 {
-	static const char *const folders[] = { "_conversations", "_conversations/c", "_conversations/c/rounds", "s",
-		"s/streams", "s/streams/main", "s/provider_body" };
+	static const char *const folders[] = { "_conversations", "_conversations/c",
+		"_conversations/c/rounds", "s", "s/streams", "s/streams/main", "s/provider_body" };
 
 	if (*dir)
 		return dir;

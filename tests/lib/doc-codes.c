@@ -53,7 +53,8 @@ int doc_codes_check(const char *from, const char *until, int *missing)
 	end = at ? strstr(at, until) : NULL;
 	if (end)
 		*end = '\0';
-	for (line = end ? strtok_r(at, "\n", &end) : NULL; line; line = strtok_r(NULL, "\n", &end)) {
+	for (line = end ? strtok_r(at, "\n", &end) : NULL; line;
+		line = strtok_r(NULL, "\n", &end)) {
 		char code[64];
 
 		if (sscanf(line, "| `%63[a-z0-9-]` |", code) != 1)
@@ -61,7 +62,8 @@ int doc_codes_check(const char *from, const char *until, int *missing)
 		ncodes++;
 		if (is_noted(&broken, code) && is_noted(&kept, code))
 			continue;
-		fprintf(stderr, "%s: no case %s it\n", code, is_noted(&broken, code) ? "just keeps" : "breaks");
+		fprintf(stderr, "%s: no case %s it\n", code,
+			is_noted(&broken, code) ? "just keeps" : "breaks");
 		++*missing;
 	}
 	printf("%d of %d codes of the document have both cases\n", ncodes - *missing, ncodes);

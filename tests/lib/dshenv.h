@@ -45,5 +45,10 @@ char *dshenv_text(const char *path, bool is_zstd);
 /* The same of bytes. */
 char *dshenv_decode(const char *p, size_t n, bool is_zstd);
 bool dshenv_is(const char *path, bool is_zstd, const char *text);
+/*
+ * Is case i of a long run looked at? All are, but with sanitizers, where each
+ * takes ten times as long, only every third.
+ */
+bool dshenv_takes(unsigned long i);
 
 #endif

@@ -25,7 +25,7 @@
 enum { SHOW_MAX = 20 };
 
 #define MORE_1 "{\"type\":\"step/end\",\"seq\":8,\"time\":18,\"data\":{\"turn\":3,\"step\":1}}\n"
-#define MORE_2 \
+#define MORE_2                                                                                    \
 	"{\"type\":\"turn/end\",\"seq\":9,\"time\":19,\"data\":{\"turn\":3,\"reason\":{\"kind\":" \
 	"\"completed\"}}}\n"
 
@@ -40,7 +40,7 @@ struct scenario {
 static char root[TEMP_PATH], dir[TEMP_PATH + 64], path[TEMP_PATH + 96], other[TEMP_PATH + 96];
 static bool is_zstd;
 static struct err err;
-static unsigned long bad, nsalvaged;
+static unsigned long bad, nsalvaged, seen;
 
 /* ---- what is there ---- */
 
@@ -156,7 +156,8 @@ static const char *look_append(const struct scenario *c, int acked)
 	text = text_behind(p + nkept, n - nkept);
 	/* an unfinished turn is closed: by a closer where the batch that did it is not there */
 	for (int i = acked; text && i <= acked + 1 && i <= 2; i++)
-		ok = ok || strncmp(text, after[i], i == 1 ? strlen(after[i]) : strlen(after[i]) + 1) == 0;
+		ok = ok ||
+		     strncmp(text, after[i], i == 1 ? strlen(after[i]) : strlen(after[i]) + 1) == 0;
 	free(text);
 	free(p);
 	return ok ? NULL : "other batches are there than were written";
@@ -334,6 +335,8 @@ static void look(int acked, const char *what, void *arg)
 	const struct scenario *c = arg;
 	const char *wrong;
 
+	if (!dshenv_takes(seen++))
+		return;
 	err_clear(&err);
 	wrong = c->look(c, acked);
 	if (wrong && ++bad <= SHOW_MAX)
@@ -372,6 +375,7 @@ int main(void)
 	unsigned long states = 0;
 
 	setenv("BOUGH_NOW", "1796000000000", 1);
+	setenv("BOUGH_SEED", "crash", 1);
 	temp_make(root);
 	setenv("HOME", root, 1);
 	snprintf(dir, sizeof(dir), "%s/_no-cwd/s", root);

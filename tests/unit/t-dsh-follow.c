@@ -271,7 +271,7 @@ static void test_open_turn(void **state)
 		buf_clear(&lines);
 		refresh();
 		is_as_fresh();
-		assert_true(session_is_unclosed(work_session(work)));
+		assert_true(work_needs_repair(work));
 		assert_int_equal(work_session(work)->n, 3); /* the ends of step and turn */
 		add_event(&lines, "step/end", "{\"turn\":2,\"step\":1}", "");
 		add_event(&lines, "turn/end", "{\"turn\":2,\"reason\":{\"kind\":\"completed\"}}", "");
@@ -281,7 +281,7 @@ static void test_open_turn(void **state)
 		buf_release(&lines);
 		refresh();
 		is_as_fresh();
-		assert_false(session_is_unclosed(work_session(work)));
+		assert_false(work_needs_repair(work));
 		assert_int_equal(work_session(work)->n, 1);
 		end();
 	}

@@ -265,7 +265,8 @@ static void check(const char *name, const char *key, const json_doc *want, const
 	dump(want, &a);
 	dump(got, &b);
 	/* counts of words are compared whole: one more would be wrong */
-	same = json_doc_is_object(want) ? strcmp(a.p, b.p) == 0 : got && is_like(want, got, also_right);
+	same = json_doc_is_object(want) ? strcmp(a.p, b.p) == 0
+					: got && is_like(want, got, also_right);
 	ncompared++;
 	if (!same) {
 		print_error("%s: %s\n  expected %s\n  got      %s\n", name, key, a.p, b.p);
@@ -287,7 +288,8 @@ static bool check_member(struct str key, const json_doc *base, void *arg)
 	const json_doc *want = json_doc_get(v->want, name);
 
 	if (want || !is_in(json_doc_get(v->want, "-"), key))
-		check(v->name, name, want ? want : base, json_doc_get(v->got, name), json_doc_get(v->c, "also_right"));
+		check(v->name, name, want ? want : base, json_doc_get(v->got, name),
+			json_doc_get(v->c, "also_right"));
 	free(name);
 	return true;
 }

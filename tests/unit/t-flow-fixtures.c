@@ -72,10 +72,11 @@ struct at {
 	const json_doc *got;
 };
 
-static void differs(const struct at *at, const char *key, const struct buf *want, const struct buf *got)
+static void differs(
+	const struct at *at, const char *key, const struct buf *want, const struct buf *got)
 {
-	print_error("%s %s %s\n  expected %s\n  got      %s\n", at->id, at->node ? at->node : "", key, want->p,
-		got->n ? got->p : "nothing");
+	print_error("%s %s %s\n  expected %s\n  got      %s\n", at->id, at->node ? at->node : "",
+		key, want->p, got->n ? got->p : "nothing");
 	nbad++;
 }
 
@@ -126,7 +127,8 @@ static bool compare(struct str key, const json_doc *want, void *arg)
 	return true;
 }
 
-static void check_digest(const struct at *at, const json_doc *want, const char *key, const char *option)
+static void check_digest(
+	const struct at *at, const json_doc *want, const char *key, const char *option)
 {
 	char *args = xasprintf("fold '%s' %s", at->id, option), hex[65];
 	struct buf out = { 0 };
@@ -184,17 +186,20 @@ static void test_conversations(void **state)
 static bool check_node(struct str key, const json_doc *want, void *arg)
 {
 	struct at at = *(const struct at *)arg;
-	char *node = xstrndup(key.p, key.n), *args = xasprintf("show '%s' '%s' --json", at.id, node);
+	char *node = xstrndup(key.p, key.n),
+	     *args = xasprintf("show '%s' '%s' --json", at.id, node);
 	json_doc *got = run_json("valid", args);
-	static const char *const own[] = { "time", "from", "flags", "usage", "model", "text", "state", "bytes",
-		"bodies", "name", "result", "result_state", "result_bytes", "failed" };
+	static const char *const own[] = { "time", "from", "flags", "usage", "model", "text",
+		"state", "bytes", "bodies", "name", "result", "result_state", "result_bytes",
+		"failed" };
 
 	at.node = node;
 	at.got = got;
 	json_doc_each(want, compare, &at);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!json_doc_get(want, own[i]) && json_doc_get(got, own[i])) {
-			print_error("%s %s: %s is more than there should be\n", at.id, node, own[i]);
+			print_error(
+				"%s %s: %s is more than there should be\n", at.id, node, own[i]);
 			nbad++;
 		}
 	json_doc_free(&got);
@@ -228,7 +233,8 @@ static void test_content(void **state)
 
 /* ---- what the outline and the list of talks hold ---- */
 
-static void check_same(const struct at *at, const char *key, const json_doc *want, const json_doc *got)
+static void check_same(
+	const struct at *at, const char *key, const json_doc *want, const json_doc *got)
 {
 	struct buf a = { 0 }, b = { 0 };
 

@@ -117,14 +117,15 @@ static void test_changes(void **state)
 		r->p[i] = (char)(was ^ (char)(1 + next(&at) % 255));
 		code = read_bytes(r->p, r->n, &h);
 		if (!code && i < r->covered)
-			fail_msg("seed %llu: a change at byte %zu of %zu is not found", (unsigned long long)seed, i,
-				r->n);
+			fail_msg("seed %llu: a change at byte %zu of %zu is not found",
+				(unsigned long long)seed, i, r->n);
 		found += code != NULL;
 		harmless += code == NULL;
 		r->p[i] = was;
 	}
-	print_message("%d changes found, %d in the commit line changed nothing that it says (seed %llu)\n", found,
-		harmless, (unsigned long long)seed);
+	print_message(
+		"%d changes found, %d in the commit line changed nothing that it says (seed %llu)\n",
+		found, harmless, (unsigned long long)seed);
 	assert_true(harmless * 20 < found);
 }
 
@@ -138,7 +139,8 @@ static void test_cuts(void **state)
 		struct flow_header h;
 		size_t step = rounds[i].n > 4000 ? 4 * CUT_STEP : CUT_STEP;
 
-		for (size_t n = 0; n + 1 < rounds[i].n; n += n + 200 < rounds[i].n ? step : 1, cuts++)
+		for (size_t n = 0; n + 1 < rounds[i].n;
+			n += n + 200 < rounds[i].n ? step : 1, cuts++)
 			assert_non_null(read_bytes(rounds[i].p, n, &h));
 		assert_null(read_bytes(rounds[i].p, rounds[i].n - 1, &h));
 	}
@@ -148,11 +150,14 @@ static void test_cuts(void **state)
 
 int main(void)
 {
-	static const char *const folders[] = { "valid/_conversations/8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01",
-		"valid/_conversations/b7a0-old", "clean/_conversations/3f6c0a10-77aa-4c1e-9d4e-0000000000aa",
-		"example/_conversations/c1" };
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_valid), cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_cuts) };
+	static const char *const folders[] = {
+		"valid/_conversations/8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01",
+		"valid/_conversations/b7a0-old",
+		"clean/_conversations/3f6c0a10-77aa-4c1e-9d4e-0000000000aa",
+		"example/_conversations/c1"
+	};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_valid),
+		cmocka_unit_test(test_changes), cmocka_unit_test(test_cuts) };
 	const char *srcdir = getenv("srcdir"), *given = getenv("SEED");
 	int failed;
 
@@ -162,7 +167,8 @@ int main(void)
 		random_bytes(&seed, sizeof(seed));
 	temp_make(dir);
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		char *path = xasprintf("%s/tests/format/flow/%s/rounds", srcdir ? srcdir : ".", folders[i]);
+		char *path = xasprintf(
+			"%s/tests/format/flow/%s/rounds", srcdir ? srcdir : ".", folders[i]);
 
 		take_folder(path);
 		free(path);

@@ -46,10 +46,8 @@ struct expected_round {
 };
 
 static const struct expected_round rounds[] = {
-	{ NULL, HEADER, NULL,
-		"first-not-header no-commit second-header after-commit" },
-	{ NULL, HEADER NODE, NULL,
-		"no-id unknown-frame revision" },
+	{ NULL, HEADER, NULL, "first-not-header no-commit second-header after-commit" },
+	{ NULL, HEADER NODE, NULL, "no-id unknown-frame revision" },
 	{ NULL, HEADER NODE RELATION_OF(ENDS) OPEN_OF(",\"state\":\"open\""), NULL,
 		"dup-id relation-incomplete" },
 	{ NULL, HEADER OPEN_OF(",\"state\":\"open\"") NODE, NULL },
@@ -59,8 +57,7 @@ static const struct expected_round rounds[] = {
 	{ "bad-json", HEADER NODE_OF(",\"x\":01"), NULL },
 	{ "bad-json", HEADER NODE_OF(",\"x\":\"a\tb\""), NULL },
 	{ "bad-json", HEADER " \t\n", NULL },
-	{ NULL, HEADER " {\"t\" : \"node\",\"id\":\"n\",\"revision\":1}\t\r\n", NULL,
-		"bad-json" },
+	{ NULL, HEADER " {\"t\" : \"node\",\"id\":\"n\",\"revision\":1}\t\r\n", NULL, "bad-json" },
 	{ NULL, HEADER NODE_OF(",\"x\":\"\\ud800 \xff\""), NULL },
 	{ "bad-type", HEADER "[]\n", NULL },
 	{ "bad-type", HEADER "null\n", NULL },
@@ -87,32 +84,46 @@ static const struct expected_round rounds[] = {
 	{ "unknown-frame", HEADER "{\"t\":\"Node\",\"id\":\"n\",\"revision\":1}\n", NULL },
 	{ "unknown-frame", HEADER "{}\n", NULL },
 	/* the header */
-	{ "header-schema", HEAD_OF("\"conversation\":\"c\",\"session\":\"s\",\"round\":1," SEQS WORDS), NULL },
-	{ "header-conversation", HEAD_OF("\"schema\":\"sf/1\",\"session\":\"s\",\"round\":1," SEQS WORDS), NULL },
-	{ "header-session", HEAD_OF("\"schema\":\"sf/1\",\"conversation\":\"c\",\"session\":\"\",\"round\":1," SEQS WORDS),
+	{ "header-schema",
+		HEAD_OF("\"conversation\":\"c\",\"session\":\"s\",\"round\":1," SEQS WORDS), NULL },
+	{ "header-conversation",
+		HEAD_OF("\"schema\":\"sf/1\",\"session\":\"s\",\"round\":1," SEQS WORDS), NULL },
+	{ "header-session",
+		HEAD_OF("\"schema\":\"sf/1\",\"conversation\":\"c\",\"session\":\"\",\"round\":1," SEQS
+				WORDS),
 		NULL },
-	{ "header-parser", HEAD_OF(IDS "\"round\":1," SEQS "\"input_digest\":\"d\",\"policy\":\"q\""), NULL },
-	{ "header-policy", HEAD_OF(IDS "\"round\":1," SEQS "\"input_digest\":\"d\",\"parser\":\"p\""), NULL },
-	{ "header-input-digest", HEAD_OF(IDS "\"round\":1," SEQS "\"parser\":\"p\",\"policy\":\"q\""), NULL },
+	{ "header-parser",
+		HEAD_OF(IDS "\"round\":1," SEQS "\"input_digest\":\"d\",\"policy\":\"q\""), NULL },
+	{ "header-policy",
+		HEAD_OF(IDS "\"round\":1," SEQS "\"input_digest\":\"d\",\"parser\":\"p\""), NULL },
+	{ "header-input-digest",
+		HEAD_OF(IDS "\"round\":1," SEQS "\"parser\":\"p\",\"policy\":\"q\""), NULL },
 	{ "header-round", HEAD_OF(IDS SEQS WORDS), NULL },
 	{ "header-previous-missing", HEAD_OF(IDS "\"round\":2," SEQS WORDS), NULL },
 	{ NULL, HEAD_OF(IDS "\"round\":2,\"previous\":\"x\"," SEQS WORDS), NULL,
 		"header-previous-missing header-round" },
-	{ "header-previous-first", HEAD_OF(IDS "\"round\":1,\"previous\":\"x\"," SEQS WORDS), NULL },
+	{ "header-previous-first", HEAD_OF(IDS "\"round\":1,\"previous\":\"x\"," SEQS WORDS),
+		NULL },
 	{ NULL, HEAD_OF(IDS "\"round\":1,\"previous\":\"\"," SEQS WORDS), NULL,
 		"header-previous-first" },
 	{ "header-from-seq", HEAD_OF(IDS "\"round\":1,\"through_seq\":2," WORDS), NULL },
-	{ "header-range", HEAD_OF(IDS "\"round\":1,\"from_seq\":4,\"through_seq\":2," WORDS), NULL },
+	{ "header-range", HEAD_OF(IDS "\"round\":1,\"from_seq\":4,\"through_seq\":2," WORDS),
+		NULL },
 	{ NULL, HEAD_OF(IDS "\"round\":1,\"from_seq\":3,\"through_seq\":2," WORDS), NULL,
 		"header-range header-from-seq" },
-	{ NULL, HEAD_OF("\"schema\":\"sf/1\",\"conversation\":\"c\",\"session\":\"s\",\"round\":1," SEQS
-		"\"input_digest\":\" \",\"parser\":\"0\",\"policy\":\"null\""), NULL,
+	{ NULL,
+		HEAD_OF("\"schema\":\"sf/1\",\"conversation\":\"c\",\"session\":\"s\",\"round\":1," SEQS
+			"\"input_digest\":\" \",\"parser\":\"0\",\"policy\":\"null\""),
+		NULL,
 		"header-schema header-conversation header-session header-parser header-policy header-input-digest" },
 	/* entities */
 	{ "no-id", HEADER "{\"t\":\"node\",\"id\":\"\",\"revision\":1}\n", NULL },
 	{ "no-id", HEADER "{\"t\":\"unresolved\",\"revision\":1,\"state\":\"open\"}\n", NULL },
 	{ "dup-id", HEADER NODE NODE, NULL },
-	{ "dup-id", HEADER NODE "{\"t\":\"relation\",\"id\":\"\\u006e\",\"revision\":1,\"tombstone\":true}\n", NULL },
+	{ "dup-id",
+		HEADER NODE
+		"{\"t\":\"relation\",\"id\":\"\\u006e\",\"revision\":1,\"tombstone\":true}\n",
+		NULL },
 	{ "revision", HEADER "{\"t\":\"node\",\"id\":\"n\",\"revision\":2}\n", NULL },
 	{ "revision", HEADER "{\"t\":\"node\",\"id\":\"n\",\"tombstone\":true}\n", NULL },
 	{ "relation-incomplete", HEADER RELATION_OF("\"type\":\"t\",\"from\":\"a\""), NULL },
@@ -120,35 +131,35 @@ static const struct expected_round rounds[] = {
 	{ "unresolved-state", HEADER OPEN_OF(",\"state\":\"shut\""), NULL },
 	{ "unresolved-state", HEADER OPEN_OF(""), NULL },
 	{ NULL, HEADER OPEN_OF(",\"tombstone\":true,\"state\":\"shut\""), NULL },
-	{ NULL, HEADER OPEN_OF(",\"state\":\"terminal\""), NULL,
-		"unresolved-state" },
+	{ NULL, HEADER OPEN_OF(",\"state\":\"terminal\""), NULL, "unresolved-state" },
 	{ "ref-zero", HEADER NODE_OF(",\"ref\":{}"), NULL },
 	{ "ref-zero", HEADER NODE_OF(",\"refs\":[null]"), NULL },
 	{ "ref-zero", HEADER RELATION_OF(ENDS ",\"evidence\":[{\"block\":1}]"), NULL },
-	{ NULL, HEADER NODE_OF(",\"ref\":{\"row\":1}"), NULL,
-		"ref-zero" },
+	{ NULL, HEADER NODE_OF(",\"ref\":{\"row\":1}"), NULL, "ref-zero" },
 	{ "ref-past", HEADER NODE_OF(",\"ref\":{\"seq\":3,\"row\":1}"), NULL },
-	{ "ref-past", HEADER NODE_OF(",\"tombstone\":true,\"refs\":[{\"seq\":1},{\"seq\":3}]"), NULL },
-	{ NULL, HEADER NODE_OF(",\"ref\":{\"seq\":2,\"row\":99}"), NULL,
-		"ref-past" },
+	{ "ref-past", HEADER NODE_OF(",\"tombstone\":true,\"refs\":[{\"seq\":1},{\"seq\":3}]"),
+		NULL },
+	{ NULL, HEADER NODE_OF(",\"ref\":{\"seq\":2,\"row\":99}"), NULL, "ref-past" },
 	{ "bodies-shape", HEADER BODIES("{}"), NULL },
 	{ "bodies-shape", HEADER BODIES("false"), NULL },
 	{ "bodies-shape", HEADER BODIES("[{\"role\":1}]"), NULL },
 	{ "bodies-shape", HEADER BODIES("[{\"role\":\"other\"},7]"), NULL },
 	{ NULL, HEADER BODIES("null"), NULL },
-	{ NULL, HEADER BODIES("[]"), NULL,
-		"bodies-shape" },
+	{ NULL, HEADER BODIES("[]"), NULL, "bodies-shape" },
 	{ "bodies-role", HEADER BODIES("[null]"), NULL },
-	{ "bodies-role", HEADER BODIES("[{\"role\":\"Request\",\"ref\":{\"seq\":1,\"row\":1}}]"), NULL },
+	{ "bodies-role", HEADER BODIES("[{\"role\":\"Request\",\"ref\":{\"seq\":1,\"row\":1}}]"),
+		NULL },
 	{ "bodies-zero", HEADER BODIES("[{\"role\":\"request\",\"ref\":{\"seq\":1}}]"), NULL },
-	{ "ref-past", HEADER BODIES("[{\"role\":\"request\",\"ref\":{\"seq\":3,\"row\":1}}]"), NULL },
+	{ "ref-past", HEADER BODIES("[{\"role\":\"request\",\"ref\":{\"seq\":3,\"row\":1}}]"),
+		NULL },
 	{ NULL, HEADER BODIES("[{\"role\":\"response\",\"ref\":{\"seq\":2,\"row\":1}}]"), NULL,
 		"bodies-role bodies-zero" },
 	/* the commit */
 	{ "no-commit", HEADER NODE, "" },
 	{ "digest-mismatch", HEADER, "{\"t\":\"commit\",\"digest\":\"0%s\"," COUNTS "}\n" },
 	{ "digest-mismatch", HEADER, "{\"t\":\"commit\"}\n" },
-	{ "counts-mismatch", HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":2}}\n" },
+	{ "counts-mismatch", HEADER NODE,
+		"{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":2}}\n" },
 	{ "counts-mismatch", HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\"}\n" },
 	{ NULL, HEADER NODE, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":1}}\n",
 		"counts-mismatch" },
@@ -170,7 +181,8 @@ static void add_commit(struct buf *text, const char *lines, const char *format)
 	char hex[65];
 
 	flow_sha_of(lines, strlen(lines), hex);
-	buf_printf(text, format ? format : COMMIT, hex, count(lines, "\"t\":\"node\"") + count(lines, "\"t\" : \"node\""),
+	buf_printf(text, format ? format : COMMIT, hex,
+		count(lines, "\"t\":\"node\"") + count(lines, "\"t\" : \"node\""),
 		count(lines, "\"t\":\"relation\""), count(lines, "\"t\":\"unresolved\""));
 }
 
@@ -204,7 +216,8 @@ static void test_rules(void **state)
 		add_commit(&text, r->lines, r->commit);
 		read_round(text.p, text.n, &fault);
 		if (strcmp(fault.code ? fault.code : "", r->code ? r->code : "") != 0) {
-			print_error("%s\nexpected %s, got %s: %s\n", text.p, r->code, fault.code, fault.text);
+			print_error("%s\nexpected %s, got %s: %s\n", text.p, r->code, fault.code,
+				fault.text);
 			nbad++;
 		}
 		if (r->code)
@@ -270,16 +283,20 @@ static void put_round(const char *folder, const struct chain_round *r, char dige
 	struct buf text = { 0 };
 	char *path;
 
-	buf_printf(&text, "{\"t\":\"header\",\"schema\":\"sf/1\",\"conversation\":\"%s\",\"session\":\"%s\",\"round\":%d,",
+	buf_printf(&text,
+		"{\"t\":\"header\",\"schema\":\"sf/1\",\"conversation\":\"%s\",\"session\":\"%s\",\"round\":%d,",
 		r->conversation, r->session, r->round);
 	if (r->round > 1)
 		buf_printf(&text, "\"previous\":\"%s\",", r->previous ? r->previous : digest);
-	buf_printf(&text, "\"from_seq\":%d,\"through_seq\":%d,\"input_digest\":\"d\",\"parser\":\"%s\",\"policy\":\"%s\"}\n",
+	buf_printf(&text,
+		"\"from_seq\":%d,\"through_seq\":%d,\"input_digest\":\"d\",\"parser\":\"%s\",\"policy\":\"%s\"}\n",
 		r->round, r->round - 1, r->parser, r->policy);
-	buf_printf(&text, "{\"t\":\"node\",\"id\":\"n%d\",\"revision\":%d,\"kind\":\"k\"}\n", r->number, r->round);
+	buf_printf(&text, "{\"t\":\"node\",\"id\":\"n%d\",\"revision\":%d,\"kind\":\"k\"}\n",
+		r->number, r->round);
 	flow_sha_of(text.p, text.n, digest);
 	path = xasprintf("%s/r%06d-%.12s.sf", folder, r->number, digest);
-	buf_printf(&text, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":1}}\n", digest);
+	buf_printf(
+		&text, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":1}}\n", digest);
 	temp_put(path, text.p, text.n);
 	free(path);
 	buf_release(&text);
@@ -312,7 +329,8 @@ static struct flow_conversation *fold(const struct chain_round *v, size_t n)
 
 static void check_chain(const struct chain_round *second, uint32_t folded, const char *code)
 {
-	struct chain_round v[3] = { { 1, "c", "s", "p", "q", 1, NULL }, *second, { 9, "c", "s", "p", "q", 3, NULL } };
+	struct chain_round v[3] = { { 1, "c", "s", "p", "q", 1, NULL }, *second,
+		{ 9, "c", "s", "p", "q", 3, NULL } };
 	struct flow_conversation *c = fold(v, 2);
 	uint64_t round;
 	const struct flow_fault *f = flow_problem(c, &round);
@@ -328,7 +346,8 @@ static void check_chain(const struct chain_round *second, uint32_t folded, const
 	if (code)
 		doc_codes_broken(code);
 	else
-		doc_codes_kept("fold-missing fold-round fold-previous fold-conversation fold-session fold-parser "
+		doc_codes_kept(
+			"fold-missing fold-round fold-previous fold-conversation fold-session fold-parser "
 			"fold-policy");
 	flow_close(&c);
 }
@@ -338,7 +357,8 @@ static void test_chains(void **state)
 	(void)state;
 	check_chain(&(struct chain_round){ 2, "c", "s", "p", "q", 2, NULL }, 2, NULL);
 	check_chain(&(struct chain_round){ 2, "c", "s", "p", "q", 2, "x" }, 1, "fold-previous");
-	check_chain(&(struct chain_round){ 2, "C", "s", "p", "q", 2, NULL }, 1, "fold-conversation");
+	check_chain(
+		&(struct chain_round){ 2, "C", "s", "p", "q", 2, NULL }, 1, "fold-conversation");
 	check_chain(&(struct chain_round){ 2, "c", "S", "p", "q", 2, NULL }, 1, "fold-session");
 	check_chain(&(struct chain_round){ 2, "c", "s", "P", "q", 2, NULL }, 1, "fold-parser");
 	check_chain(&(struct chain_round){ 2, "c", "s", "p", "Q", 2, NULL }, 1, "fold-policy");
@@ -384,7 +404,8 @@ static void test_times(void **state)
 	(void)state;
 	assert_true(flow_time(str_of("1970-01-01T00:00:00Z"), &ms) && ms == 0);
 	assert_true(flow_time(str_of("2026-10-05T08:00:01.25+00:00"), &ms) && ms == 1791187201250);
-	assert_true(flow_time(str_of("2024-02-29T23:59:59.9999999-01:30"), &ms) && ms == 1709256599999);
+	assert_true(
+		flow_time(str_of("2024-02-29T23:59:59.9999999-01:30"), &ms) && ms == 1709256599999);
 	assert_false(flow_time(str_of("2026-10-05"), &ms));
 	assert_false(flow_time(str_of("2026-13-05T08:00:01Z"), &ms));
 	assert_false(flow_time(str_of("2026-10-05T08:00:01"), &ms));

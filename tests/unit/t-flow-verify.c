@@ -48,13 +48,18 @@ struct landed {
 
 static void put_landed(const struct landed *l, char hex[65])
 {
-	char *name = xasprintf("%s/%s/streams/main/transcript-x-%06d.sd", dir, l->session, l->seq), right[65];
+	char *name = xasprintf("%s/%s/streams/main/transcript-x-%06d.sd", dir, l->session, l->seq),
+	     right[65];
 	struct buf text = { 0 };
 
-	buf_printf(&text, "{\"h\":%d,\"schema\":\"sd/1\",\"seq\":%d,\"kind\":\"transcript\",\"src\":\"x\","
-		"\"dialect\":\"y\",\"session\":\"%s\"}\n", l->h, l->header_seq, l->session);
+	buf_printf(&text,
+		"{\"h\":%d,\"schema\":\"sd/1\",\"seq\":%d,\"kind\":\"transcript\",\"src\":\"x\","
+		"\"dialect\":\"y\",\"session\":\"%s\"}\n",
+		l->h, l->header_seq, l->session);
 	for (int i = 0; i < 2; i++)
-		buf_printf(&text, "{\"ord\":%d,\"parts\":[{\"k\":\"text\",\"text\":\"%d of %d\"}]}\n", i, i, l->seq);
+		buf_printf(&text,
+			"{\"ord\":%d,\"parts\":[{\"k\":\"text\",\"text\":\"%d of %d\"}]}\n", i, i,
+			l->seq);
 	flow_sha_of(text.p, text.n, right);
 	if (l->has_end)
 		buf_printf(&text, "{\"t\":\"end\",\"records\":%d,\"digest\":\"%s\"}\n", l->records,
@@ -92,16 +97,20 @@ static void put_round(const struct round *r, const char *node, char previous[65]
 	struct buf text = { 0 };
 	char *name;
 
-	buf_printf(&text, "{\"t\":\"header\",\"schema\":\"sf/1\",\"conversation\":\"c\",\"session\":\"%s\",\"round\":%d,",
+	buf_printf(&text,
+		"{\"t\":\"header\",\"schema\":\"sf/1\",\"conversation\":\"c\",\"session\":\"%s\",\"round\":%d,",
 		r->session, r->number);
 	if (r->number > 1)
 		buf_printf(&text, "\"previous\":\"%s\",", r->previous ? r->previous : previous);
-	buf_printf(&text, "\"from_seq\":%d,\"through_seq\":%d,\"input_digest\":\"%s\",\"parser\":\"p\",\"policy\":\"q\"}\n",
+	buf_printf(&text,
+		"\"from_seq\":%d,\"through_seq\":%d,\"input_digest\":\"%s\",\"parser\":\"p\",\"policy\":\"q\"}\n",
 		r->from, r->through, r->input ? r->input : input);
-	buf_printf(&text, "{\"t\":\"node\",\"id\":\"%s\",\"revision\":%d,\"kind\":\"talk\",\"ref\":{\"seq\":1,\"row\":1}}\n",
+	buf_printf(&text,
+		"{\"t\":\"node\",\"id\":\"%s\",\"revision\":%d,\"kind\":\"talk\",\"ref\":{\"seq\":1,\"row\":1}}\n",
 		node, r->number);
 	flow_sha_of(text.p, text.n, previous);
-	buf_printf(&text, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":1}}\n", previous);
+	buf_printf(
+		&text, "{\"t\":\"commit\",\"digest\":\"%s\",\"counts\":{\"nodes\":1}}\n", previous);
 	name = xasprintf("%s/rounds/r%06d-%.12s.sf", conversation, r->name, previous);
 	temp_put(name, text.p, text.n);
 	free(name);
@@ -130,8 +139,9 @@ static void good_root(struct root *root)
 
 static void make_folders(void)
 {
-	static const char *const names[] = { "_conversations", "_conversations/c", "_conversations/c/rounds", "s",
-		"s/streams", "s/streams/main", "t", "t/streams", "t/streams/main" };
+	static const char *const names[] = { "_conversations", "_conversations/c",
+		"_conversations/c/rounds", "s", "s/streams", "s/streams/main", "t", "t/streams",
+		"t/streams/main" };
 
 	temp_clear(dir);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -194,7 +204,8 @@ static void check_root(const struct root *root, const char *code)
 	if (*code)
 		doc_codes_broken(code);
 	else
-		doc_codes_kept("missing-round previous-mismatch seq-gap missing-landed input-digest sd-header sd-no-end "
+		doc_codes_kept(
+			"missing-round previous-mismatch seq-gap missing-landed input-digest sd-header sd-no-end "
 			"sd-digest sd-count sd-seq");
 	buf_release(&found);
 }
@@ -254,7 +265,9 @@ static void test_codes(void **state)
 	int missing;
 
 	(void)state;
-	assert_int_equal(doc_codes_check("\n### Checks\n\n- **F8**", "\n### Entries\n\n- **F9**", &missing), 10);
+	assert_int_equal(
+		doc_codes_check("\n### Checks\n\n- **F8**", "\n### Entries\n\n- **F9**", &missing),
+		10);
 	assert_int_equal(missing, 0);
 }
 

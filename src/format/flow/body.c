@@ -70,7 +70,8 @@ static bool decode_base64(struct str s, struct buf *out)
 	int n = 0;
 
 	for (size_t i = 0; i < s.n && s.p[i] != '='; i++) {
-		static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+		static const char digits[] =
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 		const char *at = s.p[i] ? strchr(digits, s.p[i]) : NULL;
 
 		if (!at)
@@ -145,7 +146,8 @@ static bool push(struct rebuild *rb, struct flow_place place)
 	if (!json_string_eq(json_get(b->manifest, "schema"), "provider_body/1"))
 		return fail(rb, "its record has no manifest");
 	sha = flow_decoded(json_get(b->manifest, "sha256"), &rb->records);
-	if (!json_uint64(json_get(b->manifest, "bytes"), &b->bytes) || b->bytes > BODY_MAX || sha.n != 64)
+	if (!json_uint64(json_get(b->manifest, "bytes"), &b->bytes) || b->bytes > BODY_MAX ||
+		sha.n != 64)
 		return fail(rb, "its manifest says no size and digest that can be");
 	memcpy(b->sha256, sha.p, sha.n);
 	rb->depth++;
@@ -216,7 +218,8 @@ static bool add_segment(struct rebuild *rb, struct str segment)
 	if (json_type_of(lit) == JSON_STRING)
 		flow_text(lit, &b->text);
 	else if (json_uint64(part, &index))
-		return add_part(next_part(b, index), &b->text) || fail(rb, "a part of it is missing");
+		return add_part(next_part(b, index), &b->text) ||
+		       fail(rb, "a part of it is missing");
 	else if (json_type_of(piece) == JSON_STRING)
 		return add_piece(rb, b, piece);
 	else if (json_type_of(copy) == JSON_OBJECT)
@@ -288,7 +291,8 @@ void flow_body_rebuild(struct flow_conversation *c, struct flow_place place, str
 	if (push(rb, place) && build(rb)) {
 		struct build *b = &rb->stack[0];
 
-		out->bytes = (struct str){ arena_strndup(a, b->text.n ? b->text.p : "", b->text.n), b->text.n };
+		out->bytes = (struct str){ arena_strndup(a, b->text.n ? b->text.p : "", b->text.n),
+			b->text.n };
 		memcpy(out->sha256, b->sha256, sizeof(out->sha256));
 	} else {
 		out->why = rb->why;
@@ -341,7 +345,8 @@ static bool say_message(struct str message, void (*fn)(void *arg, struct str lin
 	return is_message;
 }
 
-bool flow_body_messages(const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg)
+bool flow_body_messages(
+	const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg)
 {
 	struct str messages, key, item;
 	struct json_scan sc;

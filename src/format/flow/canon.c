@@ -165,7 +165,8 @@ static void put_field(struct buf *out, const struct flow_line_scan *s, int key, 
 
 	if (key == KEY_REFS || key == KEY_EVIDENCE) {
 		put_refs(out, flow_keys[key], raw);
-	} else if (raw.n == 0 || (json_type_of(raw) == JSON_STRING && key != KEY_ATTRS && raw.n == 2)) {
+	} else if (raw.n == 0 ||
+		   (json_type_of(raw) == JSON_STRING && key != KEY_ATTRS && raw.n == 2)) {
 		return;
 	} else {
 		json_put_key(out, flow_keys[key]);
@@ -176,13 +177,15 @@ static void put_field(struct buf *out, const struct flow_line_scan *s, int key, 
 	}
 }
 
-int flow_put_entity(struct flow_conversation *c, enum flow_map map, uint32_t version, struct buf *out,
-	struct err *err)
+int flow_put_entity(struct flow_conversation *c, enum flow_map map, uint32_t version,
+	struct buf *out, struct err *err)
 {
 	/* in the order of the keys; KEY_COUNT ends a row */
 	static const uint8_t fields[FLOW_MAPS][10] = {
-		{ KEY_ATTRS, KEY_ID, KEY_KIND, KEY_PARENT, KEY_REF, KEY_REFS, KEY_REVISION, KEY_STREAM, KEY_COUNT },
-		{ KEY_EVIDENCE, KEY_FROM, KEY_ID, KEY_QUALITY, KEY_REVISION, KEY_TO, KEY_TYPE, KEY_VIA, KEY_COUNT },
+		{ KEY_ATTRS, KEY_ID, KEY_KIND, KEY_PARENT, KEY_REF, KEY_REFS, KEY_REVISION,
+			KEY_STREAM, KEY_COUNT },
+		{ KEY_EVIDENCE, KEY_FROM, KEY_ID, KEY_QUALITY, KEY_REVISION, KEY_TO, KEY_TYPE,
+			KEY_VIA, KEY_COUNT },
 		{ KEY_ID, KEY_KIND, KEY_REASON, KEY_REF, KEY_REVISION, KEY_STATE, KEY_COUNT },
 	};
 	struct flow_line_scan s = { .keys = flow_keys };
@@ -249,8 +252,8 @@ static void put_number(struct writer *w, const char *key, uint64_t v)
 	buf_printf(&w->text, "%" PRIu64, v);
 }
 
-int flow_canonical(struct flow_conversation *c, const struct flow_view *view, flow_take *take, void *arg,
-	struct err *err)
+int flow_canonical(struct flow_conversation *c, const struct flow_view *view, flow_take *take,
+	void *arg, struct err *err)
 {
 	static const struct flow_header none = { .input_digest = "", .parser = "", .policy = "",
 		.session_s = { "", 0 } };

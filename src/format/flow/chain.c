@@ -56,7 +56,8 @@ static void take_name(struct flow_conversation *c, int dir, const char *name)
 	struct flow_round r = { 0 };
 	struct stat st;
 
-	if (!round_number(name, &r.number) || fstatat(dir, name, &st, 0) < 0 || !S_ISREG(st.st_mode))
+	if (!round_number(name, &r.number) || fstatat(dir, name, &st, 0) < 0 ||
+		!S_ISREG(st.st_mode))
 		return;
 	r.name = arena_strdup(&c->arena, name);
 	r.size = (uint64_t)st.st_size;
@@ -157,7 +158,8 @@ const char *flow_state_value(const struct flow_conversation *c, const char *key)
 bool flow_state_agrees(const struct flow_conversation *c)
 {
 	const struct flow_header *head = flow_head(c);
-	const char *number = flow_state_value(c, "head"), *digest = flow_state_value(c, "head_digest");
+	const char *number = flow_state_value(c, "head"),
+		   *digest = flow_state_value(c, "head_digest");
 	const char *through = flow_state_value(c, "through_seq");
 	char want[32], want_through[32];
 

@@ -10,18 +10,19 @@
 
 #include "base/utf8.h"
 
-const char *const flow_count_names[FLOW_COUNTS] = { "talks", "steps", "streams", "segments", "unresolved",
-	"changes", "lines_added", "lines_removed", "llm_calls", "subagents", "bash_runs" };
+const char *const flow_count_names[FLOW_COUNTS] = { "talks", "steps", "streams", "segments",
+	"unresolved", "changes", "lines_added", "lines_removed", "llm_calls", "subagents",
+	"bash_runs" };
 
-const char *const flow_keys[KEY_COUNT] = { "t", "id", "revision", "tombstone", "kind", "parent", "stream",
-	"ref", "refs", "attrs", "type", "from", "to", "quality", "via", "evidence", "reason", "state",
-	"digest", "counts" };
+const char *const flow_keys[KEY_COUNT] = { "t", "id", "revision", "tombstone", "kind", "parent",
+	"stream", "ref", "refs", "attrs", "type", "from", "to", "quality", "via", "evidence",
+	"reason", "state", "digest", "counts" };
 
-const char *const flow_header_keys[HEAD_COUNT] = { "t", "schema", "conversation", "session", "parser",
-	"policy", "input_digest", "round", "previous", "from_seq", "through_seq", "from_time",
-	"through_time", "session_from_time", "session_through_time", "title", "talks", "steps",
-	"streams", "segments", "unresolved", "changes", "lines_added", "lines_removed", "llm_calls",
-	"subagents", "bash_runs" };
+const char *const flow_header_keys[HEAD_COUNT] = { "t", "schema", "conversation", "session",
+	"parser", "policy", "input_digest", "round", "previous", "from_seq", "through_seq",
+	"from_time", "through_time", "session_from_time", "session_through_time", "title", "talks",
+	"steps", "streams", "segments", "unresolved", "changes", "lines_added", "lines_removed",
+	"llm_calls", "subagents", "bash_runs" };
 
 _Static_assert(HEAD_COUNT <= JSON_MAX_KEYS, "the scanner takes so many keys");
 
@@ -30,10 +31,11 @@ struct rule {
 	uint8_t key, type;
 };
 
-static const struct rule header_rules[] = { { HEAD_SCHEMA, TYPE_STRING }, { HEAD_CONVERSATION, TYPE_STRING },
-	{ HEAD_SESSION, TYPE_STRING }, { HEAD_PARSER, TYPE_STRING }, { HEAD_POLICY, TYPE_STRING },
-	{ HEAD_INPUT, TYPE_STRING }, { HEAD_ROUND, TYPE_UINT }, { HEAD_PREVIOUS, TYPE_STRING },
-	{ HEAD_FROM_SEQ, TYPE_UINT }, { HEAD_THROUGH_SEQ, TYPE_UINT }, { HEAD_FROM_TIME, TYPE_STRING },
+static const struct rule header_rules[] = { { HEAD_SCHEMA, TYPE_STRING },
+	{ HEAD_CONVERSATION, TYPE_STRING }, { HEAD_SESSION, TYPE_STRING },
+	{ HEAD_PARSER, TYPE_STRING }, { HEAD_POLICY, TYPE_STRING }, { HEAD_INPUT, TYPE_STRING },
+	{ HEAD_ROUND, TYPE_UINT }, { HEAD_PREVIOUS, TYPE_STRING }, { HEAD_FROM_SEQ, TYPE_UINT },
+	{ HEAD_THROUGH_SEQ, TYPE_UINT }, { HEAD_FROM_TIME, TYPE_STRING },
 	{ HEAD_THROUGH_TIME, TYPE_STRING }, { HEAD_SESSION_FROM, TYPE_STRING },
 	{ HEAD_SESSION_THROUGH, TYPE_STRING }, { HEAD_TITLE, TYPE_STRING } };
 
@@ -51,7 +53,8 @@ static const struct rule open_rules[] = { { KEY_ID, TYPE_STRING }, { KEY_REVISIO
 	{ KEY_TOMBSTONE, TYPE_BOOL }, { KEY_KIND, TYPE_STRING }, { KEY_REF, TYPE_STRING },
 	{ KEY_REASON, TYPE_STRING }, { KEY_STATE, TYPE_STRING } };
 
-static const struct rule commit_rules[] = { { KEY_DIGEST, TYPE_STRING }, { KEY_COUNTS, TYPE_COUNTS } };
+static const struct rule commit_rules[] = { { KEY_DIGEST, TYPE_STRING },
+	{ KEY_COUNTS, TYPE_COUNTS } };
 
 #define RULES(v) { v, sizeof(v) / sizeof((v)[0]) }
 static const struct {
@@ -119,7 +122,8 @@ struct str flow_string(const struct flow_line_scan *s, int key, struct arena *a)
 {
 	const struct json_field *f = &s->sc.field[key];
 
-	return f->type == JSON_STRING ? decoded(json_raw(s->p, f), f->escaped, a) : (struct str){ "", 0 };
+	return f->type == JSON_STRING ? decoded(json_raw(s->p, f), f->escaped, a)
+				      : (struct str){ "", 0 };
 }
 
 uint64_t flow_uint(const struct flow_line_scan *s, int key)
@@ -260,8 +264,11 @@ bool flow_is_type(struct str raw, enum flow_type type)
 
 enum flow_frame flow_frame_of(const struct flow_line_scan *s)
 {
-	static const char *const words[] = { [FRAME_HEADER] = "header", [FRAME_NODE] = "node",
-		[FRAME_RELATION] = "relation", [FRAME_OPEN] = "unresolved", [FRAME_COMMIT] = "commit" };
+	static const char *const words[] = { [FRAME_HEADER] = "header",
+		[FRAME_NODE] = "node",
+		[FRAME_RELATION] = "relation",
+		[FRAME_OPEN] = "unresolved",
+		[FRAME_COMMIT] = "commit" };
 	struct str t = flow_field(s, KEY_T);
 
 	for (int i = FRAME_HEADER; i <= FRAME_COMMIT; i++)
@@ -275,7 +282,8 @@ static bool is_field(const struct flow_line_scan *s, int key, enum flow_type typ
 {
 	uint8_t is = s->sc.field[key].type;
 
-	return is <= JSON_NULL || (type == TYPE_STRING ? is == JSON_STRING : flow_is_type(flow_field(s, key), type));
+	return is <= JSON_NULL ||
+	       (type == TYPE_STRING ? is == JSON_STRING : flow_is_type(flow_field(s, key), type));
 }
 
 int flow_wrong_field(const struct flow_line_scan *s, enum flow_frame frame)

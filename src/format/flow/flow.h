@@ -101,8 +101,8 @@ uint32_t flow_version_of(const struct session *s, uint32_t entry);
  * strings lie in `a`. *nrounds 0: there is none. A header that breaks a rule
  * gives a fault.
  */
-int flow_newest_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
-	size_t *nrounds, struct err *err);
+int flow_newest_header(const char *path, struct arena *a, struct flow_header *h,
+	struct flow_fault *fault, size_t *nrounds, struct err *err);
 
 int flow_open(struct flow_conversation **out, const char *path, struct err *err);
 /* Folds for about budget_us; 1: more to do, 0: done. Damage is no error. */
@@ -113,14 +113,16 @@ const char *flow_id(const struct flow_conversation *c);
 const char *flow_path(const struct flow_conversation *c);
 const struct flow_round *flow_rounds(const struct flow_conversation *c, size_t *n);
 uint32_t flow_folded(const struct flow_conversation *c);         /* rounds, from the first */
-const struct flow_header *flow_head(const struct flow_conversation *c); /* last folded; NULL: none */
+const struct flow_header *flow_head(
+	const struct flow_conversation *c); /* last folded; NULL: none */
 /* The first thing that stopped the fold, and the round it is in; NULL: nothing did. */
 const struct flow_fault *flow_problem(const struct flow_conversation *c, uint64_t *round);
 size_t flow_nreservations(const struct flow_conversation *c);
 const char *flow_reservation(const struct flow_conversation *c, size_t i);
 /* conversation.state: a cache, only remarked on. false: there is none. */
 bool flow_has_state(const struct flow_conversation *c);
-const char *flow_state_value(const struct flow_conversation *c, const char *key); /* NULL: not there */
+const char *flow_state_value(
+	const struct flow_conversation *c, const char *key); /* NULL: not there */
 bool flow_state_agrees(const struct flow_conversation *c);
 struct str flow_word(const struct flow_conversation *c, uint32_t word); /* 0 is "" */
 uint32_t flow_find_word(const struct flow_conversation *c, struct str s); /* FLOW_NONE: nowhere */
@@ -141,7 +143,8 @@ struct flow_view {
 };
 void flow_view_make(struct flow_view *v, const struct flow_conversation *c, uint32_t rounds);
 void flow_view_release(struct flow_view *v);
-uint32_t flow_view_find(const struct flow_view *v, enum flow_map map, struct str id); /* a version */
+uint32_t flow_view_find(
+	const struct flow_view *v, enum flow_map map, struct str id); /* a version */
 /* Relations that leave (or, `to`, reach) a node: *n versions, side by side. */
 const uint32_t *flow_relations_at(const struct flow_view *v, uint32_t id, bool to, uint32_t *n);
 
@@ -158,15 +161,16 @@ void flow_outline_release(struct flow_outline *o);
 /* A JSON value with sorted keys and no white space; numbers as they were written. */
 void flow_put_canonical(struct buf *out, struct str raw);
 /* An entity as it stands in the canonical fold. */
-int flow_put_entity(struct flow_conversation *c, enum flow_map map, uint32_t version, struct buf *out,
-	struct err *err);
+int flow_put_entity(struct flow_conversation *c, enum flow_map map, uint32_t version,
+	struct buf *out, struct err *err);
 /* The canonical fold, in pieces; take returns < 0 to stop. */
 typedef int flow_take(void *arg, const char *p, size_t n);
-int flow_canonical(struct flow_conversation *c, const struct flow_view *v, flow_take *take, void *arg,
-	struct err *err);
+int flow_canonical(struct flow_conversation *c, const struct flow_view *v, flow_take *take,
+	void *arg, struct err *err);
 int flow_canonical_sha256(struct flow_conversation *c, const struct flow_view *v, char hex[65],
 	struct err *err);
-void flow_outline_sha256(const struct flow_conversation *c, const struct flow_outline *o, char hex[65]);
+void flow_outline_sha256(
+	const struct flow_conversation *c, const struct flow_outline *o, char hex[65]);
 
 /* ---- the six checks, and landed files ---- */
 
@@ -239,7 +243,7 @@ struct flow_node {
 	struct str id, kind, parent, stream;
 	struct str attrs;            /* raw JSON; p NULL: none */
 	struct flow_place place;
-	const char *missing;         /* "missing: sequence N" and the like; NULL: the record is there */
+	const char *missing; /* "missing: sequence N" and the like; NULL: the record is there */
 	struct str time, from, model, name;
 	struct str *flags;
 	size_t nflags;
@@ -266,13 +270,15 @@ void flow_node_content(const struct flow_node *n, bool whole, size_t limit, stru
 /* Adds to a tool call what was observed of it: what the runtime reported first. */
 void flow_node_observed(struct flow_conversation *c, struct arena *a, struct flow_node *n);
 /* One line a message of a rebuilt body: "user: why ...". false: its shape is another. */
-bool flow_body_messages(const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg);
-/* The live history.change nodes in the order of the outline, and the messages of one (model/card.h). */
+bool flow_body_messages(
+	const struct flow_body *b, void (*fn)(void *arg, struct str line), void *arg);
+/* The live history.change nodes in outline order, and the messages of one (model/card.h). */
 struct card;
 struct card_list;
-void flow_cards(struct flow_conversation *c, const struct flow_view *v, const struct flow_outline *o,
-	struct arena *a, struct card_list *out);
-int flow_card(struct flow_conversation *c, const struct flow_view *v, struct card *card, struct arena *a);
+void flow_cards(struct flow_conversation *c, const struct flow_view *v,
+	const struct flow_outline *o, struct arena *a, struct card_list *out);
+int flow_card(
+	struct flow_conversation *c, const struct flow_view *v, struct card *card, struct arena *a);
 
 /* A talk of an outline; ordered by the time of its record, those without one last. */
 struct flow_talk {
@@ -289,6 +295,7 @@ void flow_talks(struct flow_conversation *c, const struct flow_outline *o, struc
 /* RFC 3339 to ms since 1970; false: it is none. */
 bool flow_time(struct str s, int64_t *ms);
 /* A stored record, as it stands in its landed file. */
-int flow_record(struct flow_conversation *c, uint64_t seq, uint64_t row, struct buf *out, struct err *err);
+int flow_record(
+	struct flow_conversation *c, uint64_t seq, uint64_t row, struct buf *out, struct err *err);
 
 #endif

@@ -122,19 +122,20 @@ static void apply(struct flow_conversation *c, struct flow_round *r, size_t firs
 
 /* ---- does it follow? ---- */
 
-static void does_not_follow(struct flow_fault *f, const char *code, const char *what, const char *is,
-	const char *should)
+static void does_not_follow(struct flow_fault *f, const char *code, const char *what,
+	const char *is, const char *should)
 {
 	flow_fault_set(f, code, 1, 0, "its %s is \"%s\", not \"%s\"", what, is, should);
 }
 
-static void check_chain(const struct flow_conversation *c, const struct flow_round *r, struct flow_fault *f)
+static void check_chain(
+	const struct flow_conversation *c, const struct flow_round *r, struct flow_fault *f)
 {
 	const struct flow_header *h = &r->h, *first = &c->rounds[0].h, *last = flow_head(c);
 
 	if (h->round != (last ? last->round : 0) + 1)
-		flow_fault_set(f, "fold-round", 1, 0, "it is round %" PRIu64 ", not %" PRIu64, h->round,
-			(last ? last->round : 0) + 1);
+		flow_fault_set(f, "fold-round", 1, 0, "it is round %" PRIu64 ", not %" PRIu64,
+			h->round, (last ? last->round : 0) + 1);
 	else if (last && strcmp(h->previous, last->digest) != 0)
 		does_not_follow(f, "fold-previous", "round before", h->previous, last->digest);
 	else if (!str_eqs(h->conversation_s, c->id))
@@ -169,12 +170,14 @@ void flow_fold_next(struct flow_conversation *c)
 		return;
 	}
 	if (r->number > want) {
-		flow_fault_set(&c->fault, "fold-missing", 0, 0, "round %" PRIu64 " is missing", want);
+		flow_fault_set(
+			&c->fault, "fold-missing", 0, 0, "round %" PRIu64 " is missing", want);
 		stop(c, want);
 		return;
 	}
 	path = flow_round_path(c, r);
-	if (flow_round_read(path, &c->scratch, &c->arena, &r->h, take_entity, c, &r->fault, &err) < 0)
+	if (flow_round_read(path, &c->scratch, &c->arena, &r->h, take_entity, c, &r->fault, &err) <
+		0)
 		flow_fault_set(&r->fault, "unreadable", 0, 0, "%s", err.text);
 	free(path);
 	if (!r->fault.code)
@@ -192,7 +195,8 @@ void flow_fold_next(struct flow_conversation *c)
 
 /* ---- lines of versions ---- */
 
-static int reader_of(struct flow_conversation *c, uint32_t round, struct log_reader **out, struct err *err)
+static int reader_of(
+	struct flow_conversation *c, uint32_t round, struct log_reader **out, struct err *err)
 {
 	unsigned i;
 	char *path;
@@ -225,7 +229,8 @@ int flow_raw(struct flow_conversation *c, uint32_t version, struct buf *out, str
 	buf_reserve(out, v->len);
 	rc = log_pread(r, v->off, out->p + out->n, v->len, &got, err);
 	if (rc == 0 && got < v->len)
-		rc = err_set(err, ERR_CHANGED, "round %s is shorter than it was", c->rounds[v->round].name);
+		rc = err_set(err, ERR_CHANGED, "round %s is shorter than it was",
+			c->rounds[v->round].name);
 	if (rc == 0)
 		out->n += got;
 	return rc;

@@ -59,7 +59,8 @@ static bool is_conversations(const char *path)
 
 static bool detect(const char *path, bool is_file)
 {
-	return !is_file && (holds_conversations(path) || is_conversation(path) || is_conversations(path));
+	return !is_file &&
+	       (holds_conversations(path) || is_conversation(path) || is_conversations(path));
 }
 
 /* ---- the sessions of a root ---- */
@@ -152,7 +153,8 @@ static int scan_folder(const char *folder, uint64_t *pos, unsigned max, found_fn
 	return rc;
 }
 
-static int scan(const char *root, uint64_t *pos, unsigned max, found_fn *fn, void *arg, struct err *err)
+static int scan(
+	const char *root, uint64_t *pos, unsigned max, found_fn *fn, void *arg, struct err *err)
 {
 	char *folder;
 	int rc;
@@ -205,8 +207,8 @@ static int open_place(const char *path, struct session **out, struct err *err)
 
 /* ---- a row of the list ---- */
 
-int flow_newest_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
-	size_t *nrounds, struct err *err)
+int flow_newest_header(const char *path, struct arena *a, struct flow_header *h,
+	struct flow_fault *fault, size_t *nrounds, struct err *err)
 {
 	struct flow_conversation *c;
 	int rc = flow_open(&c, path, err);

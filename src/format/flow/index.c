@@ -49,7 +49,8 @@ static bool is_kind(const struct walk *w, struct str header)
 {
 	struct str kind = json_get(header, "kind");
 
-	return json_string_eq(kind, w->kind) || (w->other_kind && json_string_eq(kind, w->other_kind));
+	return json_string_eq(kind, w->kind) ||
+	       (w->other_kind && json_string_eq(kind, w->other_kind));
 }
 
 /* The first line says what the file holds; the others are records until one is damaged. */
@@ -120,7 +121,8 @@ static void add_piece(struct walk *w, struct str record, struct str data, uint64
 	if (!is_new)
 		return; /* the first one counts */
 	x->piece = xgrow(x->piece, &x->piece_cap, x->digests.n, sizeof(*x->piece));
-	x->piece[name] = (struct flow_slice){ place_of(w, row), (size_t)(data.p - record.p), data.n };
+	x->piece[name] =
+		(struct flow_slice){ place_of(w, row), (size_t)(data.p - record.p), data.n };
 }
 
 /* The last part is the manifest, which is no piece. */
@@ -213,7 +215,9 @@ static bool is_observed(const struct flow_landed_file *f)
 static struct flow_index *with_observed(struct flow_conversation *c)
 {
 	struct flow_index *x = index_of(c);
-	struct walk w = { .x = x, .record = take_observed, .kind = "changes", .other_kind = "execution" };
+	struct walk w = {
+		.x = x, .record = take_observed, .kind = "changes", .other_kind = "execution"
+	};
 	size_t n;
 	const struct flow_landed_file *files = flow_landed_files(c, &n);
 
@@ -224,7 +228,8 @@ static struct flow_index *with_observed(struct flow_conversation *c)
 	return x;
 }
 
-size_t flow_index_observed(struct flow_conversation *c, struct str tool, struct flow_place *v, size_t max)
+size_t flow_index_observed(
+	struct flow_conversation *c, struct str tool, struct flow_place *v, size_t max)
 {
 	struct flow_index *x = with_observed(c);
 	uint32_t name = tool.n ? flow_names_find(&x->tools, tool) : FLOW_NONE;

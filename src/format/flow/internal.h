@@ -41,12 +41,37 @@ uint32_t flow_names_find(const struct flow_names *names, struct str s);
 
 /* ---- fields.c: frames and their fields ---- */
 
-enum flow_frame { FRAME_UNKNOWN, FRAME_HEADER, FRAME_NODE, FRAME_RELATION, FRAME_OPEN, FRAME_COMMIT };
+enum flow_frame {
+	FRAME_UNKNOWN,
+	FRAME_HEADER,
+	FRAME_NODE,
+	FRAME_RELATION,
+	FRAME_OPEN,
+	FRAME_COMMIT
+};
 
 enum flow_key {
-	KEY_T, KEY_ID, KEY_REVISION, KEY_TOMBSTONE, KEY_KIND, KEY_PARENT, KEY_STREAM, KEY_REF, KEY_REFS,
-	KEY_ATTRS, KEY_TYPE, KEY_FROM, KEY_TO, KEY_QUALITY, KEY_VIA, KEY_EVIDENCE, KEY_REASON,
-	KEY_STATE, KEY_DIGEST, KEY_COUNTS, KEY_COUNT
+	KEY_T,
+	KEY_ID,
+	KEY_REVISION,
+	KEY_TOMBSTONE,
+	KEY_KIND,
+	KEY_PARENT,
+	KEY_STREAM,
+	KEY_REF,
+	KEY_REFS,
+	KEY_ATTRS,
+	KEY_TYPE,
+	KEY_FROM,
+	KEY_TO,
+	KEY_QUALITY,
+	KEY_VIA,
+	KEY_EVIDENCE,
+	KEY_REASON,
+	KEY_STATE,
+	KEY_DIGEST,
+	KEY_COUNTS,
+	KEY_COUNT
 };
 extern const char *const flow_keys[KEY_COUNT];
 
@@ -59,7 +84,16 @@ enum flow_header_key {
 };
 extern const char *const flow_header_keys[HEAD_COUNT];
 
-enum flow_type { TYPE_STRING, TYPE_UINT, TYPE_INT, TYPE_BOOL, TYPE_REF, TYPE_REFS, TYPE_COUNTS, TYPE_ANY };
+enum flow_type {
+	TYPE_STRING,
+	TYPE_UINT,
+	TYPE_INT,
+	TYPE_BOOL,
+	TYPE_REF,
+	TYPE_REFS,
+	TYPE_COUNTS,
+	TYPE_ANY
+};
 
 /* A line as the scanner left it. */
 struct flow_line_scan {
@@ -104,13 +138,14 @@ void flow_scratch_release(struct flow_scratch *w);
  * Reads a round whole. 0 with fault->code NULL: it is valid; with a code: it
  * is rejected. < 0: it could not be read. Strings of the header lie in `a`.
  */
-int flow_round_read(const char *path, struct flow_scratch *w, struct arena *a, struct flow_header *h,
-	flow_entity_fn *fn, void *arg, struct flow_fault *fault, struct err *err);
-/* Only its first line; the same results. */
-int flow_round_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
+int flow_round_read(const char *path, struct flow_scratch *w, struct arena *a,
+	struct flow_header *h, flow_entity_fn *fn, void *arg, struct flow_fault *fault,
 	struct err *err);
-void flow_fault_set(struct flow_fault *f, const char *code, uint64_t line, uint64_t off, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+/* Only its first line; the same results. */
+int flow_round_header(const char *path, struct arena *a, struct flow_header *h,
+	struct flow_fault *fault, struct err *err);
+void flow_fault_set(struct flow_fault *f, const char *code, uint64_t line, uint64_t off,
+	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- chain.c ---- */
 
@@ -202,7 +237,8 @@ struct flow_landed_file *flow_landed_list(const char *root, struct str session, 
 void flow_landed_list_free(struct flow_landed_file *v, size_t n);
 /* Of the conversation's session, listed once. */
 const struct flow_landed_file *flow_landed_files(struct flow_conversation *c, size_t *n);
-const struct flow_landed_file *flow_landed_find(const struct flow_landed_file *v, size_t n, uint64_t seq);
+const struct flow_landed_file *flow_landed_find(
+	const struct flow_landed_file *v, size_t n, uint64_t seq);
 /* Digest of the whole file, and its damage (code NULL: none). */
 int flow_landed_check(const struct flow_landed_file *f, char hex[65], struct flow_fault *fault,
 	struct err *err);
@@ -222,13 +258,15 @@ int flow_record_slice(struct flow_conversation *c, const struct flow_slice *s, s
 const struct flow_place *flow_index_body(struct flow_conversation *c, struct str id);
 const struct flow_slice *flow_index_piece(struct flow_conversation *c, struct str sha256);
 /* Records of observers that name a tool call, by sequence; how many, at most `max`. */
-size_t flow_index_observed(struct flow_conversation *c, struct str tool, struct flow_place *v, size_t max);
+size_t flow_index_observed(
+	struct flow_conversation *c, struct str tool, struct flow_place *v, size_t max);
 void flow_index_free(struct flow_index **x);
 
 /* ---- observed.c ---- */
 
 struct content;
-void flow_observed_content(const struct flow_node *n, size_t limit, struct arena *a, struct content *out);
+void flow_observed_content(
+	const struct flow_node *n, size_t limit, struct arena *a, struct content *out);
 
 /* ---- body.c ---- */
 

@@ -186,7 +186,8 @@ void flow_landed_list_free(struct flow_landed_file *v, size_t n)
 	free(v);
 }
 
-const struct flow_landed_file *flow_landed_find(const struct flow_landed_file *v, size_t n, uint64_t seq)
+const struct flow_landed_file *flow_landed_find(
+	const struct flow_landed_file *v, size_t n, uint64_t seq)
 {
 	size_t low = 0, high = n;
 
@@ -297,7 +298,8 @@ static void judge(const struct check *k, const struct flow_landed_file *f, struc
 	if (!k->has_header)
 		flow_fault_set(fault, "sd-header", 1, 0, "%s has no header of sd/1", name);
 	else if (!k->is_end)
-		flow_fault_set(fault, "sd-no-end", k->last.number, k->last.off, "%s has no closing line", name);
+		flow_fault_set(fault, "sd-no-end", k->last.number, k->last.off,
+			"%s has no closing line", name);
 	else if (!k->has_digest)
 		flow_fault_set(fault, "sd-digest", k->last.number, k->last.off,
 			"%s is not what its digest says", name);
@@ -305,10 +307,12 @@ static void judge(const struct check *k, const struct flow_landed_file *f, struc
 		flow_fault_set(fault, "sd-count", k->last.number, k->last.off,
 			"%s does not hold the records that its closing line counts", name);
 	else if (k->seq != f->seq)
-		flow_fault_set(fault, "sd-seq", 1, 0, "%s is sequence %" PRIu64 " by its header", name, k->seq);
+		flow_fault_set(fault, "sd-seq", 1, 0, "%s is sequence %" PRIu64 " by its header",
+			name, k->seq);
 }
 
-int flow_landed_check(const struct flow_landed_file *f, char hex[65], struct flow_fault *fault, struct err *err)
+int flow_landed_check(
+	const struct flow_landed_file *f, char hex[65], struct flow_fault *fault, struct err *err)
 {
 	struct check k = { .lines = 0 };
 	struct log_reader *r = NULL;
@@ -369,7 +373,8 @@ static int index_file(struct open_file *o, const struct flow_landed_file *f, str
 }
 
 /* The file open and indexed; the one that was used longest ago makes room. */
-static int open_landed(struct flow_conversation *c, uint64_t seq, struct open_file **out, struct err *err)
+static int open_landed(
+	struct flow_conversation *c, uint64_t seq, struct open_file **out, struct err *err)
 {
 	struct flow_landed *l = landed_of(c);
 	const struct flow_landed_file *f;
@@ -393,7 +398,8 @@ static int open_landed(struct flow_conversation *c, uint64_t seq, struct open_fi
 	return index_file(o, f, err);
 }
 
-int flow_record(struct flow_conversation *c, uint64_t seq, uint64_t row, struct buf *out, struct err *err)
+int flow_record(
+	struct flow_conversation *c, uint64_t seq, uint64_t row, struct buf *out, struct err *err)
 {
 	struct open_file *o;
 	size_t n, got = 0, at = out->n;
@@ -402,11 +408,12 @@ int flow_record(struct flow_conversation *c, uint64_t seq, uint64_t row, struct 
 	if (rc < 0)
 		return rc;
 	if (row == 0 || row >= o->nlines)
-		return err_set(err, ERR_NOTFOUND, "missing: record %" PRIu64 " of sequence %" PRIu64, row, seq);
+		return err_set(err, ERR_NOTFOUND,
+			"missing: record %" PRIu64 " of sequence %" PRIu64, row, seq);
 	n = (size_t)(o->off[row + 1] - o->off[row]);
 	if (n > LOG_MAX_LINE)
-		return err_set(err, ERR_LIMIT, "record %" PRIu64 " of sequence %" PRIu64 " has %zu bytes", row,
-			seq, n);
+		return err_set(err, ERR_LIMIT,
+			"record %" PRIu64 " of sequence %" PRIu64 " has %zu bytes", row, seq, n);
 	buf_reserve(out, n);
 	rc = log_pread(o->r, o->off[row], out->p + out->n, n, &got, err);
 	if (rc < 0)
@@ -417,12 +424,14 @@ int flow_record(struct flow_conversation *c, uint64_t seq, uint64_t row, struct 
 	if (got < n || str_starts((struct str){ out->p + at, out->n - at }, end_mark) ||
 		!flow_is_record((struct str){ out->p + at, out->n - at })) {
 		out->n = at;
-		return err_set(err, ERR_NOTFOUND, "damaged: record %" PRIu64 " of sequence %" PRIu64, row, seq);
+		return err_set(err, ERR_NOTFOUND,
+			"damaged: record %" PRIu64 " of sequence %" PRIu64, row, seq);
 	}
 	return 0;
 }
 
-int flow_record_slice(struct flow_conversation *c, const struct flow_slice *s, struct buf *out, struct err *err)
+int flow_record_slice(
+	struct flow_conversation *c, const struct flow_slice *s, struct buf *out, struct err *err)
 {
 	struct open_file *o;
 	size_t got = 0;
@@ -433,7 +442,8 @@ int flow_record_slice(struct flow_conversation *c, const struct flow_slice *s, s
 		return rc;
 	whole = s->place.row < o->nlines ? o->off[s->place.row + 1] - o->off[s->place.row] : 0;
 	if (s->off > whole || s->n > whole - s->off)
-		return err_set(err, ERR_CHANGED, "sequence %" PRIu64 " is not what it was", s->place.seq);
+		return err_set(
+			err, ERR_CHANGED, "sequence %" PRIu64 " is not what it was", s->place.seq);
 	buf_reserve(out, s->n);
 	rc = log_pread(o->r, o->off[s->place.row] + s->off, out->p + out->n, s->n, &got, err);
 	if (rc == 0)

@@ -118,7 +118,8 @@ static struct str queued_prompt(struct str data, struct arena *a)
 
 	if (json_type_of(inner) == JSON_OBJECT)
 		data = inner;
-	if (json_type_of(data) != JSON_OBJECT || !json_string_eq(json_get(data, "type"), "queued_command"))
+	if (json_type_of(data) != JSON_OBJECT ||
+		!json_string_eq(json_get(data, "type"), "queued_command"))
 		return all;
 	prompt = json_get(data, "prompt");
 	if (json_type_of(prompt) == JSON_STRING)
@@ -172,15 +173,18 @@ static bool is_tool(struct str kind)
 	return str_eqs(kind, "tool") || str_eqs(kind, "agent.call");
 }
 
-static void take_result(struct str record, struct flow_place place, struct arena *a, struct flow_node *n)
+static void take_result(
+	struct str record, struct flow_place place, struct arena *a, struct flow_node *n)
 {
-	struct str part = place.has_block ? part_at(record, place.block) : part_of_kind(record, "result");
+	struct str part =
+		place.has_block ? part_at(record, place.block) : part_of_kind(record, "result");
 	struct flow_said said = { 0 };
 	struct str failed = json_get(part, "failed");
 
 	if (!part.p)
 		return;
-	if (!n->has_failed && (json_type_of(failed) == JSON_TRUE || json_type_of(failed) == JSON_FALSE)) {
+	if (!n->has_failed &&
+		(json_type_of(failed) == JSON_TRUE || json_type_of(failed) == JSON_FALSE)) {
 		n->has_failed = true;
 		n->failed = json_type_of(failed) == JSON_TRUE;
 	}
@@ -197,7 +201,8 @@ static void take_result(struct str record, struct flow_place place, struct arena
 }
 
 /* Behind the request stand the refs to what came back; the first that says something counts. */
-static void find_result(struct flow_conversation *c, struct str refs, struct arena *a, struct flow_node *n)
+static void find_result(
+	struct flow_conversation *c, struct str refs, struct arena *a, struct flow_node *n)
 {
 	struct str key, item;
 	struct json_iter it;
@@ -257,8 +262,8 @@ static void take_bodies(struct flow_conversation *c, struct arena *a, struct flo
 
 static bool has_text(struct str kind)
 {
-	static const char *const without[] = { "session", "stream", "epoch", "segment", "talk", "run",
-		"history.change", "llm.call" };
+	static const char *const without[] = { "session", "stream", "epoch", "segment", "talk",
+		"run", "history.change", "llm.call" };
 
 	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
 		if (str_eqs(kind, without[i]))

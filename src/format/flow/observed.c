@@ -42,8 +42,9 @@ static void put_hunk(struct buf *out, struct str hunk)
 	struct str key, line;
 	struct json_iter it;
 
-	buf_printf(out, "@@ -%" PRIi64 ",%" PRIi64 " +%" PRIi64 ",%" PRIi64 " @@\n", number(hunk, "old_start"),
-		number(hunk, "old_lines"), number(hunk, "new_start"), number(hunk, "new_lines"));
+	buf_printf(out, "@@ -%" PRIi64 ",%" PRIi64 " +%" PRIi64 ",%" PRIi64 " @@\n",
+		number(hunk, "old_start"), number(hunk, "old_lines"), number(hunk, "new_start"),
+		number(hunk, "new_lines"));
 	json_iter_init(&it, json_get(hunk, "lines"));
 	while (!it.is_object && json_iter_next(&it, &key, &line)) {
 		flow_text(line, out);
@@ -62,7 +63,8 @@ static struct str diff_of(struct str change, const struct flow_file_change *f, s
 	json_iter_init(&it, hunks);
 	while (!it.is_object && json_iter_next(&it, &key, &hunk)) {
 		if (!any) {
-			bool is_new = str_eqs(f->operation, "create"), is_gone = str_eqs(f->operation, "delete");
+			bool is_new = str_eqs(f->operation, "create"),
+			     is_gone = str_eqs(f->operation, "delete");
 
 			buf_adds(&text, is_new ? "--- /dev/null" : "--- a/");
 			buf_addstr(&text, is_new ? str_of(NULL) : f->path);
@@ -105,7 +107,8 @@ static void take_files(struct str data, struct arena *a, struct flow_observed *o
 	}
 }
 
-static void take_data(struct str data, struct flow_place place, struct arena *a, struct flow_node *n)
+static void take_data(
+	struct str data, struct flow_place place, struct arena *a, struct flow_node *n)
 {
 	bool is_changes = json_string_eq(json_get(data, "schema"), "changes/1");
 	struct flow_observed *o = &n->observed[n->nobserved];
@@ -125,13 +128,15 @@ static void take_data(struct str data, struct flow_place place, struct arena *a,
 	if (!o->outcome.p)
 		o->outcome = member(json_get(data, "outcome"), "state", a);
 	o->protocol = member(data, "protocol", a);
-	o->server = json_type_of(server) == JSON_STRING ? flow_decoded(server, a) : member(server, "name", a);
+	o->server = json_type_of(server) == JSON_STRING ? flow_decoded(server, a)
+							: member(server, "name", a);
 	o->has_duration = json_int64(json_get(data, "duration_ms"), &o->duration_ms);
 	take_files(data, a, o);
 }
 
 /* All data parts of a record that are of one of the two schemas. */
-static void take_record(struct flow_conversation *c, struct flow_place place, struct arena *a, struct flow_node *n)
+static void take_record(
+	struct flow_conversation *c, struct flow_place place, struct arena *a, struct flow_node *n)
 {
 	struct str record, key, part;
 	struct json_iter it;
@@ -187,7 +192,8 @@ static void add_word(struct buf *row, struct str word)
 	buf_addstr(row, word);
 }
 
-static void add_file(struct content *out, struct arena *a, const struct flow_file_change *f, size_t limit)
+static void add_file(
+	struct content *out, struct arena *a, const struct flow_file_change *f, size_t limit)
 {
 	struct buf row = { 0 };
 	struct part *part;
@@ -213,7 +219,8 @@ static void add_file(struct content *out, struct arena *a, const struct flow_fil
 
 static void add_summary(struct content *out, struct arena *a, const struct flow_observed *o)
 {
-	const struct str words[] = { o->outcome, o->server, o->protocol, o->by, o->where, o->coverage };
+	const struct str words[] = { o->outcome, o->server, o->protocol, o->by, o->where,
+		o->coverage };
 	struct buf row = { 0 };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -224,7 +231,8 @@ static void add_summary(struct content *out, struct arena *a, const struct flow_
 	buf_release(&row);
 }
 
-void flow_observed_content(const struct flow_node *n, size_t limit, struct arena *a, struct content *out)
+void flow_observed_content(
+	const struct flow_node *n, size_t limit, struct arena *a, struct content *out)
 {
 	for (size_t i = 0; i < n->nobserved; i++) {
 		add_summary(out, a, &n->observed[i]);

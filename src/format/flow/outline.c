@@ -93,7 +93,8 @@ static struct item *make_items(const struct flow_view *view)
 	const uint32_t *rank = flow_order_of(c)->rank;
 	uint32_t n = view->n[FLOW_NODES];
 	struct item *v = xcalloc(n ? n : 1, sizeof(*v));
-	uint32_t *place = xcalloc(c->names.n, sizeof(*place)); /* by id: its place in the view + 1 */
+	uint32_t *place =
+		xcalloc(c->names.n, sizeof(*place)); /* by id: its place in the view + 1 */
 	uint32_t card = flow_names_find(&c->names, str_of("history.change"));
 	bool has_unnamed = false;
 
@@ -169,7 +170,8 @@ void flow_outline_make(struct flow_outline *o, const struct flow_view *view)
 			continue;
 		}
 		w.next[depth]++;
-		o->v[o->n] = (struct flow_line){ w.v[i].version, depth, depth ? line_at[depth - 1] : FLOW_NONE };
+		o->v[o->n] = (struct flow_line){ w.v[i].version, depth,
+			depth ? line_at[depth - 1] : FLOW_NONE };
 		line_at[depth] = o->n++;
 		if (w.first[w.place[i]] != FLOW_NONE)
 			w.next[++depth] = w.first[w.place[i]];
@@ -187,7 +189,8 @@ void flow_outline_release(struct flow_outline *o)
 	*o = (struct flow_outline){ 0 };
 }
 
-void flow_outline_sha256(const struct flow_conversation *c, const struct flow_outline *o, char hex[65])
+void flow_outline_sha256(
+	const struct flow_conversation *c, const struct flow_outline *o, char hex[65])
 {
 	struct buf line = { 0 };
 	struct flow_sha sha;

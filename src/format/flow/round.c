@@ -16,7 +16,8 @@
 #include "base/text.h"
 
 enum {
-	WINDOW = 128 << 10, /* the digest finds the bytes where the scanner left them: in the cache */
+	WINDOW = 128
+		 << 10, /* the digest finds the bytes where the scanner left them: in the cache */
 	HEADER_WINDOW = 4 << 10
 };
 
@@ -34,7 +35,8 @@ struct reader {
 	bool has_header, has_commit;
 };
 
-void flow_fault_set(struct flow_fault *f, const char *code, uint64_t line, uint64_t off, const char *fmt, ...)
+void flow_fault_set(
+	struct flow_fault *f, const char *code, uint64_t line, uint64_t off, const char *fmt, ...)
 {
 	struct buf text = { 0 }, safe = { 0 };
 	va_list ap;
@@ -52,7 +54,8 @@ void flow_fault_set(struct flow_fault *f, const char *code, uint64_t line, uint6
 }
 
 /* Always false, for "return reject(...)". */
-static __attribute__((format(printf, 3, 4))) bool reject(struct reader *rd, const char *code, const char *fmt, ...)
+static __attribute__((format(printf, 3, 4))) bool reject(
+	struct reader *rd, const char *code, const char *fmt, ...)
 {
 	char text[200];
 	va_list ap;
@@ -60,8 +63,8 @@ static __attribute__((format(printf, 3, 4))) bool reject(struct reader *rd, cons
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	flow_fault_set(rd->fault, code, rd->line ? rd->line->number : 0, rd->line ? rd->line->off : 0, "%s",
-		text);
+	flow_fault_set(rd->fault, code, rd->line ? rd->line->number : 0,
+		rd->line ? rd->line->off : 0, "%s", text);
 	return false;
 }
 
@@ -87,8 +90,8 @@ static bool scan_line(struct reader *rd, const char *const *keys, size_t nkeys)
 	if (status == JSON_END)
 		return reject(rd, "bad-json", "a line of white space only");
 	if (status != JSON_OK)
-		return reject(rd, sc->is_deep ? "too-deep" : "bad-json", "%s at byte %zu", sc->reason,
-			sc->error_at + 1);
+		return reject(rd, sc->is_deep ? "too-deep" : "bad-json", "%s at byte %zu",
+			sc->reason, sc->error_at + 1);
 	if (!is_blank(line->p + sc->end, line->n - sc->end))
 		return reject(rd, "bad-json", "more follows the value at byte %zu", sc->end + 1);
 	if (line->p[sc->start] != '{')
@@ -102,8 +105,8 @@ static bool decode_line(struct reader *rd, enum flow_frame *frame)
 	int wrong;
 
 	if (rd->line->too_long)
-		return reject(rd, "bad-json", "a line of %zu bytes; no more than %d are read", rd->line->n,
-			LOG_MAX_LINE);
+		return reject(rd, "bad-json", "a line of %zu bytes; no more than %d are read",
+			rd->line->n, LOG_MAX_LINE);
 	if (rd->line->n == 0)
 		return reject(rd, "empty-line", "an empty line");
 	if (!scan_line(rd, flow_keys, KEY_COUNT))
@@ -157,9 +160,9 @@ static bool check_header(struct reader *rd)
 	static const struct {
 		int key;
 		const char *code;
-	} needed[] = { { HEAD_CONVERSATION, "header-conversation" }, { HEAD_SESSION, "header-session" },
-		{ HEAD_PARSER, "header-parser" }, { HEAD_POLICY, "header-policy" },
-		{ HEAD_INPUT, "header-input-digest" } };
+	} needed[] = { { HEAD_CONVERSATION, "header-conversation" },
+		{ HEAD_SESSION, "header-session" }, { HEAD_PARSER, "header-parser" },
+		{ HEAD_POLICY, "header-policy" }, { HEAD_INPUT, "header-input-digest" } };
 	const struct flow_header *h = rd->h;
 
 	if (!str_eqs(flow_string(&rd->scan, HEAD_SCHEMA, &rd->w->line), "sf/1"))
@@ -178,21 +181,24 @@ static bool check_header(struct reader *rd)
 	if (h->from_seq == 0)
 		return reject(rd, "header-from-seq", "the header has no first sequence");
 	if (h->through_seq < h->from_seq - 1)
-		return reject(rd, "header-range", "sequences %" PRIu64 " to %" PRIu64 " are no window",
-			h->from_seq, h->through_seq);
+		return reject(rd, "header-range",
+			"sequences %" PRIu64 " to %" PRIu64 " are no window", h->from_seq,
+			h->through_seq);
 	return true;
 }
 
 /* ---- entities ---- */
 
-static bool check_ref(struct reader *rd, const char *field, struct str raw, struct flow_place *place)
+static bool check_ref(
+	struct reader *rd, const char *field, struct str raw, struct flow_place *place)
 {
 	flow_ref(raw, place);
 	if (place->seq == 0 && place->row == 0)
 		return reject(rd, "ref-zero", "\"%s\" is sequence 0 row 0", field);
 	if (place->seq > rd->h->through_seq)
-		return reject(rd, "ref-past", "\"%s\" names sequence %" PRIu64 "; the round ends at %" PRIu64,
-			field, place->seq, rd->h->through_seq);
+		return reject(rd, "ref-past",
+			"\"%s\" names sequence %" PRIu64 "; the round ends at %" PRIu64, field,
+			place->seq, rd->h->through_seq);
 	return true;
 }
 
@@ -229,8 +235,9 @@ static bool is_body(struct str raw)
 
 	if (json_type_of(raw) == JSON_NULL)
 		return true;
-	return json_type_of(raw) == JSON_OBJECT && flow_is_type(json_get(raw, "role"), TYPE_STRING) &&
-		flow_ref(json_get(raw, "ref"), &place);
+	return json_type_of(raw) == JSON_OBJECT &&
+	       flow_is_type(json_get(raw, "role"), TYPE_STRING) &&
+	       flow_ref(json_get(raw, "ref"), &place);
 }
 
 static bool check_body(struct reader *rd, struct str raw)
@@ -242,8 +249,9 @@ static bool check_body(struct reader *rd, struct str raw)
 		return reject(rd, "bodies-role", "a provider body is neither request nor response");
 	flow_ref(json_get(raw, "ref"), &place);
 	if (place.seq == 0 || place.row == 0)
-		return reject(rd, "bodies-zero", "a provider body stands at sequence %" PRIu64 " row %" PRIu64,
-			place.seq, place.row);
+		return reject(rd, "bodies-zero",
+			"a provider body stands at sequence %" PRIu64 " row %" PRIu64, place.seq,
+			place.row);
 	return check_ref(rd, "provider_bodies", json_get(raw, "ref"), &place);
 }
 
@@ -252,7 +260,8 @@ static struct str provider_bodies(struct str attrs)
 {
 	static const char key[] = "provider_bodies";
 
-	if (!attrs.n || (!memmem(attrs.p, attrs.n, key, sizeof(key) - 1) && !memchr(attrs.p, '\\', attrs.n)))
+	if (!attrs.n || (!memmem(attrs.p, attrs.n, key, sizeof(key) - 1) &&
+				!memchr(attrs.p, '\\', attrs.n)))
 		return (struct str){ NULL, 0 };
 	return json_get(attrs, key);
 }
@@ -303,7 +312,8 @@ static bool check_open(struct reader *rd, bool is_tombstone)
 
 	if (!is_tombstone && !str_eqs(state, "open") && !str_eqs(state, "resolved") &&
 		!str_eqs(state, "terminal"))
-		return reject(rd, "unresolved-state", "the state is none of open, resolved and terminal");
+		return reject(
+			rd, "unresolved-state", "the state is none of open, resolved and terminal");
 	return true;
 }
 
@@ -354,8 +364,9 @@ static bool take_commit(struct reader *rd)
 
 		json_int64(json_get(counts, names[i]), &said);
 		if (said < 0 || (uint64_t)said != rd->h->entities[i])
-			return reject(rd, "counts-mismatch", "%" PRIi64 " %s are announced, %" PRIu64 " are here",
-				said, names[i], rd->h->entities[i]);
+			return reject(rd, "counts-mismatch",
+				"%" PRIi64 " %s are announced, %" PRIu64 " are here", said,
+				names[i], rd->h->entities[i]);
 	}
 	return true;
 }
@@ -415,9 +426,17 @@ static int read_round(const char *path, struct reader *rd, bool only_header, str
 	struct log_reader *r = NULL;
 	int rc;
 
-	*rd->h = (struct flow_header){ .conversation = "", .session = "", .previous = "", .input_digest = "",
-		.parser = "", .policy = "", .title = "", .from_time = "", .through_time = "",
-		.session_from_time = "", .session_through_time = "" };
+	*rd->h = (struct flow_header){ .conversation = "",
+		.session = "",
+		.previous = "",
+		.input_digest = "",
+		.parser = "",
+		.policy = "",
+		.title = "",
+		.from_time = "",
+		.through_time = "",
+		.session_from_time = "",
+		.session_through_time = "" };
 	*rd->fault = (struct flow_fault){ 0 };
 	rc = log_reader_open(&r, path, err);
 	if (rc < 0)
@@ -443,16 +462,17 @@ void flow_scratch_release(struct flow_scratch *w)
 	arena_free(&w->line);
 }
 
-int flow_round_read(const char *path, struct flow_scratch *w, struct arena *a, struct flow_header *h,
-	flow_entity_fn *fn, void *arg, struct flow_fault *fault, struct err *err)
+int flow_round_read(const char *path, struct flow_scratch *w, struct arena *a,
+	struct flow_header *h, flow_entity_fn *fn, void *arg, struct flow_fault *fault,
+	struct err *err)
 {
 	struct reader rd = { .w = w, .a = a, .h = h, .fault = fault, .fn = fn, .arg = arg };
 
 	return read_round(path, &rd, false, err);
 }
 
-int flow_round_header(const char *path, struct arena *a, struct flow_header *h, struct flow_fault *fault,
-	struct err *err)
+int flow_round_header(const char *path, struct arena *a, struct flow_header *h,
+	struct flow_fault *fault, struct err *err)
 {
 	struct flow_scratch w;
 	struct reader rd = { .w = &w, .a = a, .h = h, .fault = fault };

@@ -58,8 +58,8 @@ static int op_record(struct session *s, uint32_t entry, struct buf *out, struct 
 	return flow_raw(src->c, flow_version_of(s, entry), out, err);
 }
 
-static int op_preview(struct session *s, uint32_t entry, size_t limit, struct buf *text, struct buf *who,
-	struct err *err)
+static int op_preview(struct session *s, uint32_t entry, size_t limit, struct buf *text,
+	struct buf *who, struct err *err)
 {
 	struct src *src = s->src;
 	struct flow_node n;
@@ -78,8 +78,8 @@ static int op_preview(struct session *s, uint32_t entry, size_t limit, struct bu
 	return rc;
 }
 
-static int op_content(struct session *s, uint32_t entry, size_t limit, struct arena *a, struct content *out,
-	struct err *err)
+static int op_content(struct session *s, uint32_t entry, size_t limit, struct arena *a,
+	struct content *out, struct err *err)
 {
 	struct src *src = s->src;
 	struct flow_node n;
@@ -237,7 +237,9 @@ static void add_entry(struct session *s, const struct flow_line *line)
 {
 	struct src *src = s->src;
 	const struct flow_version *v = flow_version(src->c, line->version);
-	struct entry_in in = { .off = src->base[v->round] + v->off, .len = v->len, .time = INT64_MIN,
+	struct entry_in in = { .off = src->base[v->round] + v->off,
+		.len = v->len,
+		.time = INT64_MIN,
 		.flags = ENTRY_ID_SLOW };
 
 	in.id = flow_word(src->c, v->id);
@@ -258,9 +260,9 @@ static void add_problems(struct session *s)
 	for (size_t i = c->folded; f && i < c->nrounds; i++)
 		n += c->rounds[i].state != FLOW_FOLDED;
 	if (f)
-		problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0, ENTRY_NONE,
-			"round %" PRIu64 ": %s; %zu round%s not folded", round, f->text, n,
-			n == 1 ? " is" : "s are");
+		problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0,
+			ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded", round, f->text,
+			n, n == 1 ? " is" : "s are");
 	if (src->outline.n < src->view.n[FLOW_NODES])
 		problem_add(&s->problems, &s->arena, "cycle", 0, 0, 0, ENTRY_NONE,
 			"%u nodes are below no root: their parents form a cycle",
@@ -313,8 +315,9 @@ int flow_session_refresh(struct session *s, enum log_change *change, struct err 
 		return rc;
 	if (!now.exists)
 		*change = LOG_GONE;
-	else if (now.dev == src->file.dev && now.ino == src->file.ino && now.size == src->file.size &&
-		now.mtime_ns == src->file.mtime_ns && names == src->names)
+	else if (now.dev == src->file.dev && now.ino == src->file.ino &&
+		 now.size == src->file.size && now.mtime_ns == src->file.mtime_ns &&
+		 names == src->names)
 		*change = LOG_SAME;
 	else
 		*change = LOG_REPLACED;

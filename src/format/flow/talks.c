@@ -31,7 +31,8 @@ struct gather {
 
 static bool is_structure(struct str kind)
 {
-	static const char *const kinds[] = { "session", "stream", "epoch", "segment", "talk", "run" };
+	static const char *const kinds[] = { "session", "stream", "epoch", "segment", "talk",
+		"run" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (str_eqs(kind, kinds[i]))
@@ -115,7 +116,9 @@ static void read_talk(struct gather *g, size_t i, struct arena *a)
 	t->id = flow_word(g->c, v->id);
 	t->stream = flow_word(g->c, v->b);
 	t->label = kept(label_of(g, &g->found[i], &scratch), a);
-	t->reply = kept(g->found[i].reply ? text_of(g, g->found[i].reply - 1, &scratch, &n) : str_of(NULL), a);
+	t->reply = kept(
+		g->found[i].reply ? text_of(g, g->found[i].reply - 1, &scratch, &n) : str_of(NULL),
+		a);
 	text_of(g, t->line, &scratch, &n);
 	t->at = kept(n.time, a);
 	t->is_timed = flow_time(t->at, &t->ms);

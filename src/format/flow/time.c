@@ -77,14 +77,16 @@ bool flow_time(struct str s, int64_t *ms)
 	int year, month, day, hour, minute, second, fraction = 0, zone;
 
 	if (!digits(&s, 4, &year) || !skip(&s, "-") || !digits(&s, 2, &month) || !skip(&s, "-") ||
-		!digits(&s, 2, &day) || !skip(&s, "Tt ") || !digits(&s, 2, &hour) || !skip(&s, ":") ||
-		!digits(&s, 2, &minute) || !skip(&s, ":") || !digits(&s, 2, &second))
+		!digits(&s, 2, &day) || !skip(&s, "Tt ") || !digits(&s, 2, &hour) ||
+		!skip(&s, ":") || !digits(&s, 2, &minute) || !skip(&s, ":") ||
+		!digits(&s, 2, &second))
 		return false;
 	if (skip(&s, "."))
 		fraction = milliseconds(&s);
-	if (!offset(&s, &zone) || s.n || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 ||
-		minute > 59 || second > 60)
+	if (!offset(&s, &zone) || s.n || month < 1 || month > 12 || day < 1 || day > 31 ||
+		hour > 23 || minute > 59 || second > 60)
 		return false;
-	*ms = ((days(year, month, day) * 24 + hour) * 60 + minute - zone) * 60000 + second * 1000 + fraction;
+	*ms = ((days(year, month, day) * 24 + hour) * 60 + minute - zone) * 60000 + second * 1000 +
+	      fraction;
 	return true;
 }

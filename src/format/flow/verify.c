@@ -69,8 +69,8 @@ struct flow_verifier {
 	struct evidence *session;
 };
 
-static __attribute__((format(printf, 6, 7))) void found(struct flow_verifier *v, int check, const char *code,
-	uint64_t round, uint64_t seq, const char *fmt, ...)
+static __attribute__((format(printf, 6, 7))) void found(struct flow_verifier *v, int check,
+	const char *code, uint64_t round, uint64_t seq, const char *fmt, ...)
 {
 	struct flow_finding f = { .check = check, .code = code, .round = round, .seq = seq };
 	struct buf text = { 0 };
@@ -120,7 +120,8 @@ static void list_session(struct flow_verifier *v, struct evidence *e, struct str
 	for (size_t i = 0; i < e->n; i++) {
 		uint64_t size = file_size(e->files[i].path);
 
-		v->landed[v->nlanded++] = (struct landed_read){ .file = &e->files[i], .size = size };
+		v->landed[v->nlanded++] =
+			(struct landed_read){ .file = &e->files[i], .size = size };
 		v->all += size;
 	}
 }
@@ -167,13 +168,14 @@ static bool check_landed(struct flow_verifier *v, uint64_t round, const struct f
 	size_t i = first_file(e, h->from_seq);
 
 	while (want <= h->through_seq) {
-		uint64_t until = i < e->n && e->files[i].seq <= h->through_seq ? e->files[i].seq - 1 :
-			h->through_seq;
+		uint64_t until = i < e->n && e->files[i].seq <= h->through_seq ? e->files[i].seq - 1
+									       : h->through_seq;
 		bool at_end = until == h->through_seq;
 
 		missing += until - want + 1;
 		for (; want <= until && named < MISSING_MAX; named++) {
-			found(v, 5, "missing-landed", round, want, "sequence %" PRIu64 " is missing", want);
+			found(v, 5, "missing-landed", round, want,
+				"sequence %" PRIu64 " is missing", want);
 			if (want++ == UINT64_MAX)
 				break;
 		}
@@ -201,7 +203,8 @@ static void input_digest(const struct flow_verifier *v, const struct flow_header
 	struct flow_sha sha;
 	size_t n = 0;
 
-	for (size_t i = first_file(e, h->from_seq); i < e->n && e->files[i].seq <= h->through_seq; i++)
+	for (size_t i = first_file(e, h->from_seq); i < e->n && e->files[i].seq <= h->through_seq;
+		i++)
 		list[n++] = v->landed[e->first + i].hex;
 	if (n)
 		qsort(list, n, sizeof(*list), by_hex);
@@ -223,18 +226,18 @@ static void check_round(struct flow_verifier *v, uint64_t number, const struct f
 	char hex[65];
 
 	if (h->round != v->round + 1) {
-		found(v, 1, "missing-round", number, 0, "it is round %" PRIu64 "; the one before is %" PRIu64,
-			h->round, v->round);
+		found(v, 1, "missing-round", number, 0,
+			"it is round %" PRIu64 "; the one before is %" PRIu64, h->round, v->round);
 		is_good = false;
 	} else if (strcmp(h->previous, v->digest) != 0) {
-		found(v, 2, "previous-mismatch", number, 0, "it follows \"%s\"; the round before is \"%s\"",
-			h->previous, v->digest);
+		found(v, 2, "previous-mismatch", number, 0,
+			"it follows \"%s\"; the round before is \"%s\"", h->previous, v->digest);
 		is_good = false;
 	}
 	if (h->from_seq != v->through + 1) {
 		found(v, 4, "seq-gap", number, 0,
-			"it begins at sequence %" PRIu64 "; the round before ends at %" PRIu64, h->from_seq,
-			v->through);
+			"it begins at sequence %" PRIu64 "; the round before ends at %" PRIu64,
+			h->from_seq, v->through);
 		is_good = false;
 	}
 	if (!check_landed(v, number, h))
@@ -243,7 +246,8 @@ static void check_round(struct flow_verifier *v, uint64_t number, const struct f
 		return;
 	input_digest(v, h, hex);
 	if (strcmp(hex, h->input_digest) != 0)
-		found(v, 6, "input-digest", number, 0, "the landed files have the input digest %s", hex);
+		found(v, 6, "input-digest", number, 0, "the landed files have the input digest %s",
+			hex);
 }
 
 static void tell_landed(struct flow_verifier *v, struct evidence *e)
@@ -264,8 +268,8 @@ static void judge_round(struct flow_verifier *v, uint64_t number, const struct r
 	if (r->err.code) {
 		found(v, 3, "unreadable", number, 0, "%s", r->err.text);
 	} else if (!r->is_read) {
-		found(v, 3, r->fault.code, number, 0, "line %" PRIu64 ", offset %" PRIu64 ": %s", r->fault.line,
-			r->fault.off, r->fault.text);
+		found(v, 3, r->fault.code, number, 0, "line %" PRIu64 ", offset %" PRIu64 ": %s",
+			r->fault.line, r->fault.off, r->fault.text);
 	} else {
 		v->session = &v->evidence[flow_names_find(&v->sessions, r->h.session_s)];
 		tell_landed(v, v->session);

@@ -75,7 +75,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The newest version of an id that the first `rounds` rounds have. */
-static uint32_t live_version(const struct flow_conversation *c, enum flow_map map, uint32_t id, uint32_t rounds)
+static uint32_t live_version(
+	const struct flow_conversation *c, enum flow_map map, uint32_t id, uint32_t rounds)
 {
 	uint32_t at = id < c->newest_cap && c->newest[map][id] ? c->newest[map][id] - 1 : FLOW_NONE;
 
@@ -146,7 +147,7 @@ uint32_t flow_view_find(const struct flow_view *view, enum flow_map map, struct 
 	return word == FLOW_NONE ? FLOW_NONE : live_version(view->c, map, word, view->rounds);
 }
 
-/* The first of the sorted relations whose end is not before (or, with `behind`, is behind) the word. */
+/* The first of the sorted relations whose end is not before the word, or, `behind`, is behind it. */
 static uint32_t bound(const struct flow_view *view, bool to, uint32_t word, bool behind)
 {
 	const struct flow_conversation *c = view->c;
