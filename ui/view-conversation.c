@@ -56,6 +56,7 @@ static void conversation_close(struct view *v)
 	buf_release(&cv->sv.id);
 	arena_free(&cv->scratch);
 	free(cv->shown);
+	free(cv->ids);
 	free(cv->folded);
 	work_close(&cv->sv.w);
 }
@@ -112,9 +113,12 @@ static void conversation_layout(struct view *v)
 		return;
 	lines = conversation_lines(cv->c, &n);
 	cv->shown = xrealloc(cv->shown, (size_t)n + 1, sizeof(*cv->shown));
+	cv->ids = xrealloc(cv->ids, (size_t)n + 1, sizeof(*cv->ids));
 	for (uint32_t i = 0; i < n;) {
-		if (passes(cv, &lines[i]))
+		if (passes(cv, &lines[i])) {
+			cv->ids[cv->nshown] = lines[i].id;
 			cv->shown[cv->nshown++] = i;
+		}
 		i = conversation_is_folded(cv, i) ? lines[i].end : i + 1;
 	}
 	cv->sv.generation++;
@@ -148,12 +152,10 @@ uint32_t conversation_cursor(const struct view *v)
 	return cv->c && v->cursor < cv->nshown ? cv->shown[v->cursor] : CONVERSATION_NONE;
 }
 
+/* Asked for also when the outline is another one already and the lines are not made anew yet. */
 static uint64_t conversation_line_id(const struct view *v, size_t line)
 {
-	const struct conversation_view *cv = conversation_of(v);
-	uint32_t n;
-
-	return conversation_lines(cv->c, &n)[cv->shown[line]].id;
+	return conversation_of(v)->ids[line];
 }
 
 static size_t conversation_id_line(const struct view *v, uint64_t id)
@@ -253,6 +255,7 @@ static void begin_looking(struct view *v)
 	uint32_t id;
 
 	cv->c = conversation_new(cv->sv.w);
+	cv->reads++;
 	if (cv->want_round)
 		conversation_show(cv->c, cv->want_round);
 	view_relayout(v);

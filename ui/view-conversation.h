@@ -20,11 +20,13 @@ struct conversation_view {
 	struct session_view sv;   /* first: the screen of problems stands on any session's screen */
 	struct conversation *c;   /* NULL while it is being read */
 	uint32_t *shown;          /* line of the screen -> line of the outline */
+	uint32_t *ids;            /* line of the screen -> word of the node's id */
 	uint32_t nshown;
 	uint8_t *folded;          /* by word of a node's id */
 	size_t nfolded;           /* words in it */
 	int show;                 /* NODES_* */
 	uint32_t want_round;      /* after it is read again; 0: the newest */
+	unsigned reads;           /* how often it was read: words are other numbers each time */
 	struct arena scratch;     /* of one row */
 };
 

@@ -15,9 +15,10 @@
 
 struct relations {
 	uint32_t *shown;        /* indices of conversation_relations */
+	uint32_t *ids;          /* words of their ids: they outlive the list */
 	size_t nshown;
 	uint32_t type, quality; /* words; CONVERSATION_NONE: all */
-	unsigned generation;
+	unsigned generation, reads;
 	struct arena scratch;
 };
 
@@ -29,12 +30,14 @@ static struct relations *of(const struct view *v)
 static int relations_open(struct view *v, const void *arg, struct err *err)
 {
 	of(v)->type = of(v)->quality = CONVERSATION_NONE;
+	of(v)->reads = conversation_of(v->below)->reads;
 	return 0;
 }
 
 static void relations_close(struct view *v)
 {
 	free(of(v)->shown);
+	free(of(v)->ids);
 	arena_free(&of(v)->scratch);
 }
 
@@ -60,11 +63,17 @@ static void relations_layout(struct view *v)
 	const struct conversation_relation *all = list(v, &n);
 
 	r->shown = xrealloc(r->shown, (size_t)n + 1, sizeof(*r->shown));
+	r->ids = xrealloc(r->ids, (size_t)n + 1, sizeof(*r->ids));
 	r->nshown = 0;
+	if (r->reads != conversation_of(v->below)->reads) /* the words were numbers of another reading */
+		r->type = r->quality = CONVERSATION_NONE;
+	r->reads = conversation_of(v->below)->reads;
 	for (uint32_t i = 0; i < n; i++)
 		if ((r->type == CONVERSATION_NONE || all[i].type == r->type) &&
-		    (r->quality == CONVERSATION_NONE || all[i].quality == r->quality))
+		    (r->quality == CONVERSATION_NONE || all[i].quality == r->quality)) {
+			r->ids[r->nshown] = all[i].id;
 			r->shown[r->nshown++] = i;
+		}
 	r->generation = session_of(v->below)->generation;
 }
 
@@ -80,13 +89,13 @@ static size_t relations_count(const struct view *v)
 
 static uint64_t relations_id(const struct view *v, size_t line)
 {
-	return at(v, line)->id;
+	return of(v)->ids[line];
 }
 
 static size_t relations_line_of(const struct view *v, uint64_t id)
 {
 	for (size_t i = 0; i < of(v)->nshown; i++)
-		if (at(v, i)->id == id)
+		if (of(v)->ids[i] == id)
 			return i;
 	return LINE_NONE;
 }
@@ -269,6 +278,8 @@ static uint32_t next_word(const struct view *v, uint32_t now, bool is_type)
 
 static enum effect set_filter(struct view *v, uint32_t *filter, bool is_type, const char *arg)
 {
+	if (!conversation_model(v))
+		return FX_NONE;
 	if (*arg) {
 		uint32_t word = conversation_find_word(conversation_model(v), str_of(arg));
 		*filter = strcmp(arg, "all") == 0 ? CONVERSATION_NONE : word;

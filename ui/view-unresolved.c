@@ -14,6 +14,7 @@
 
 struct unresolved {
 	uint32_t *shown; /* indices of conversation_unresolved */
+	uint32_t *ids;   /* words of their ids: they outlive the list */
 	size_t nshown;
 	char state[32];  /* only these; "" all */
 	unsigned generation;
@@ -31,6 +32,7 @@ static struct unresolved *of(const struct view *v)
 static void unresolved_close(struct view *v)
 {
 	free(of(v)->shown);
+	free(of(v)->ids);
 	arena_free(&of(v)->scratch);
 }
 
@@ -61,15 +63,18 @@ static void unresolved_layout(struct view *v)
 {
 	struct unresolved *u = of(v);
 	uint32_t n;
+	const struct conversation_open *all = list(v, &n);
 
-	list(v, &n);
 	u->shown = xrealloc(u->shown, (size_t)n + 1, sizeof(*u->shown));
+	u->ids = xrealloc(u->ids, (size_t)n + 1, sizeof(*u->ids));
 	u->nshown = 0;
 	for (size_t s = 0; s < NSTATES; s++)
 		for (uint32_t i = 0; i < n; i++)
 			if (str_eqs(state_at(v, i), states[s]) &&
-				(!*u->state || strcmp(u->state, states[s]) == 0))
+				(!*u->state || strcmp(u->state, states[s]) == 0)) {
+				u->ids[u->nshown] = all[i].id;
 				u->shown[u->nshown++] = i;
+			}
 	u->generation = session_of(v->below)->generation;
 }
 
@@ -85,13 +90,13 @@ static size_t unresolved_count(const struct view *v)
 
 static uint64_t unresolved_id(const struct view *v, size_t line)
 {
-	return at(v, line)->id;
+	return of(v)->ids[line];
 }
 
 static size_t unresolved_line_of(const struct view *v, uint64_t id)
 {
 	for (size_t i = 0; i < of(v)->nshown; i++)
-		if (at(v, i)->id == id)
+		if (of(v)->ids[i] == id)
 			return i;
 	return LINE_NONE;
 }

@@ -16,8 +16,9 @@ int cmd_convert(struct cmd *c)
 	int rc, status;
 
 	if (!to_zstd && (!to || strcmp(to, "none") != 0))
-		return cmd_complain(STATUS_USAGE, to ? "convert: \"%s\" is neither zstd nor none"
-						     : "convert: say --compression zstd or none",
+		return cmd_complain(STATUS_USAGE,
+			to ? "convert: \"%s\" is neither zstd nor none"
+			   : "convert: say --compression zstd or none",
 			to);
 	status = cmd_open(c);
 	if (status != STATUS_DONE)

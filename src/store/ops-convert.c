@@ -143,8 +143,7 @@ static int step_back(struct work *w, const struct convert *c, struct err *err)
 	int rc = log_move(w->path, c->old, err);
 
 	/* a look that fails says nothing: all is where it must be */
-	if (rc < 0 || log_stat(c->old, &id, NULL) < 0 ||
-		!log_id_differs(w->fmt->file(w->s), &id))
+	if (rc < 0 || log_stat(c->old, &id, NULL) < 0 || !log_id_differs(w->fmt->file(w->s), &id))
 		return rc;
 	rc = log_move(c->old, w->path, err);
 	if (rc == 0)
@@ -240,8 +239,8 @@ int work_convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct 
 
 	done_begin(d);
 	if (w->fmt != &format_dsh)
-		return err_set(err, ERR_UNSUPPORTED, "%s sessions have one encoding only",
-			w->fmt->name);
+		return err_set(
+			err, ERR_UNSUPPORTED, "%s sessions have one encoding only", w->fmt->name);
 	rc = work_sync(w, err);
 	return rc < 0 ? rc : convert(w, to_zstd, dry, d, err);
 }

@@ -89,7 +89,8 @@ int dsh_lock(struct work *w, bool is_read, struct dsh_lock *lock, struct err *er
 	rc = log_open(&lock->log, w->path, 0, &e);
 	if (rc == 0)
 		rc = log_expect(lock->log, w->fmt->file(w->s), &e);
-	if (rc < 0 && is_read && err_is_denied(&e)) { /* it is only read: then it need not be locked */
+	if (rc < 0 && is_read &&
+		err_is_denied(&e)) { /* it is only read: then it need not be locked */
 		log_close(&lock->log);
 		return 0;
 	}
@@ -130,8 +131,8 @@ static int show_cut(struct work *w, struct done *d, struct err *err)
 	return rc;
 }
 
-static void say_repaired(const struct log_append_info *info, uint64_t torn,
-	uint64_t nevents, bool dry, struct done *d)
+static void say_repaired(const struct log_append_info *info, uint64_t torn, uint64_t nevents,
+	bool dry, struct done *d)
 {
 	struct buf b = { 0 };
 
@@ -217,9 +218,9 @@ static int check_may_continue(struct work *w, struct err *err)
 
 	if (work_can(w, WORK_REPAIR, &why))
 		return 0;
-	return err_set(err, ERR_UNSUPPORTED, dsh_is_end_damaged(w->s)
-				? "%s; only its end is, and --salvage sets that aside"
-				: "%s",
+	return err_set(err, ERR_UNSUPPORTED,
+		dsh_is_end_damaged(w->s) ? "%s; only its end is, and --salvage sets that aside"
+					 : "%s",
 		why);
 }
 
@@ -331,8 +332,8 @@ static int publish(struct work *w, const struct fork *f, struct err *err)
 	return rc;
 }
 
-static int fork_write(struct work *w, const struct fork *f, bool dry, struct done *d,
-	struct err *err)
+static int fork_write(
+	struct work *w, const struct fork *f, bool dry, struct done *d, struct err *err)
 {
 	struct copy c = { .show = &d->lines };
 	struct dsh_lock lock = { 0 };
@@ -347,8 +348,8 @@ static int fork_write(struct work *w, const struct fork *f, bool dry, struct don
 	return rc;
 }
 
-static int fork_at(struct work *w, uint64_t event, bool is_exact, bool dry, struct done *d,
-	struct err *err)
+static int fork_at(
+	struct work *w, uint64_t event, bool is_exact, bool dry, struct done *d, struct err *err)
 {
 	struct fork f = { .now = clock_now_ms() };
 	char uuid[37];

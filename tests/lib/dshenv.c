@@ -82,8 +82,7 @@ static char *decode_frames(const char *p, size_t n)
 		size_t len = ZSTD_findFrameCompressedSize(p, n), got;
 
 		got = ZSTD_isError(len) ? len
-					: ZSTD_decompress(
-						  text + have, TEXT_MAX - 1 - have, p, len);
+					: ZSTD_decompress(text + have, TEXT_MAX - 1 - have, p, len);
 		if (ZSTD_isError(got)) {
 			free(text);
 			return NULL;

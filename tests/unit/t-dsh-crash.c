@@ -25,7 +25,7 @@
 enum { SHOW_MAX = 20 };
 
 #define MORE_1 "{\"type\":\"step/end\",\"seq\":8,\"time\":18,\"data\":{\"turn\":3,\"step\":1}}\n"
-#define MORE_2 \
+#define MORE_2                                                                                    \
 	"{\"type\":\"turn/end\",\"seq\":9,\"time\":19,\"data\":{\"turn\":3,\"reason\":{\"kind\":" \
 	"\"completed\"}}}\n"
 
@@ -156,7 +156,8 @@ static const char *look_append(const struct scenario *c, int acked)
 	text = text_behind(p + nkept, n - nkept);
 	/* an unfinished turn is closed: by a closer where the batch that did it is not there */
 	for (int i = acked; text && i <= acked + 1 && i <= 2; i++)
-		ok = ok || strncmp(text, after[i], i == 1 ? strlen(after[i]) : strlen(after[i]) + 1) == 0;
+		ok = ok ||
+		     strncmp(text, after[i], i == 1 ? strlen(after[i]) : strlen(after[i]) + 1) == 0;
 	free(text);
 	free(p);
 	return ok ? NULL : "other batches are there than were written";

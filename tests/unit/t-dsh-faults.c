@@ -41,8 +41,8 @@ struct left {
 struct scenario {
 	const char *name;
 	const char *batches[5];
-	const char *tail;      /* of which a part got to the disk */
-	const char *appended;  /* by the operation */
+	const char *tail;     /* of which a part got to the disk */
+	const char *appended; /* by the operation */
 	int (*run)(struct work *w, bool is_zstd, struct done *d, struct err *err);
 	void (*check)(const struct scenario *c, bool is_zstd, struct left *l);
 };
@@ -127,7 +127,8 @@ static void check_log(const struct scenario *c, bool is_zstd, struct left *l, bo
 	} else if (is_new && *c->appended) {
 		text = dshenv_decode(p + nkept, n - nkept, is_zstd);
 		if (!text || strcmp(text, c->appended) != 0)
-			wrong(l, "done, and behind the kept bytes stands: %.200s", text ? text : "nothing whole");
+			wrong(l, "done, and behind the kept bytes stands: %.200s",
+				text ? text : "nothing whole");
 		free(text);
 	} else if (is_new) {
 		if (n != nkept)
@@ -175,7 +176,8 @@ static void check_fork_text(struct left *l, const char *path, bool is_zstd)
 {
 	char *text = dshenv_text(path, is_zstd), *want, *body = text ? strchr(text, '\n') : NULL;
 
-	want = xasprintf("%s%s{\"type\":\"session/end-seed\",\"seq\":6,\"time\":%lld,\"data\":{}}\n",
+	want = xasprintf(
+		"%s%s{\"type\":\"session/end-seed\",\"seq\":6,\"time\":%lld,\"data\":{}}\n",
 		DSH_TURN_1, DSH_TURN_2, (long long)ENV_NOW);
 	if (!body || strcmp(body + 1, want) != 0 ||
 		!strstr(text, "\"parentSession\":\"s\",\"seedLength\":6,\"delegationDepth\":0}\n"))
@@ -203,7 +205,8 @@ static void check_convert(const struct scenario *c, bool is_zstd, struct left *l
 {
 	char *old = xasprintf("%s.converted", log_path(is_zstd));
 	bool old_is_there = access(log_path(is_zstd), F_OK) == 0;
-	bool is_aside = access(old, F_OK) == 0, new_is_there = access(log_path(!is_zstd), F_OK) == 0;
+	bool is_aside = access(old, F_OK) == 0,
+	     new_is_there = access(log_path(!is_zstd), F_OK) == 0;
 	struct stat a, b;
 
 	if (l->rc == 0 && (old_is_there || !is_aside || !new_is_there))
@@ -288,8 +291,8 @@ static void check_again(const struct scenario *c, bool is_zstd, struct left *l)
 	done_release(&again.done);
 }
 
-static bool one_case(const struct scenario *c, bool is_zstd, struct fake_trace *t,
-	const struct fake_case *f)
+static bool one_case(
+	const struct scenario *c, bool is_zstd, struct fake_trace *t, const struct fake_case *f)
 {
 	struct left l = { .for_good = f && f->mode == FAKE_FROM };
 	struct work *w;

@@ -73,8 +73,7 @@ static char *sentence(const char *line)
 	struct str all = { line, strcspn(line, "\n") }, none, block, inner, text;
 	struct json_iter it;
 
-	json_iter_init(
-		&it, json_get(json_get(json_get(all, "data"), "message"), "content"));
+	json_iter_init(&it, json_get(json_get(json_get(all, "data"), "message"), "content"));
 	json_iter_next(&it, &none, &block);
 	json_iter_init(&it, json_get(block, "content"));
 	json_iter_next(&it, &none, &inner);
@@ -137,11 +136,11 @@ static int setup(void **state)
 	free(text);
 	free(path);
 	tools = at(at(at(at(expected, "cases"), "interrupted-zstd"), "sessions"), "i-tools");
-	learn_texts(0, string_of(json_doc_at(at(at(at(at(tools, "load"), "disk"), "$FILE"),
-						     "appendedFrames"),
-				       0)));
-	path = xasprintf("%s/interrupted-zstd/root/%s", top,
-		string_of(at(at(tools, "files"), "path")));
+	learn_texts(
+		0, string_of(json_doc_at(
+			   at(at(at(at(tools, "load"), "disk"), "$FILE"), "appendedFrames"), 0)));
+	path = xasprintf(
+		"%s/interrupted-zstd/root/%s", top, string_of(at(at(tools, "files"), "path")));
 	env_ok(work_open(&w, path, &err), &err);
 	env_ok(work_repair(w, true, &d, &err), &err);
 	learn_texts(1, d.lines.p);
@@ -252,9 +251,8 @@ static void check_copy(const char *who, const struct done *d, const struct bytes
 	free(copy);
 }
 
-static void check_repaired(
-	const char *who, const char *path, const json_doc *disk, const struct bytes *old,
-	const struct done *d)
+static void check_repaired(const char *who, const char *path, const json_doc *disk,
+	const struct bytes *old, const struct done *d)
 {
 	size_t kept = (size_t)int_of(at(disk, "keptBytes"));
 	const json_doc *text = at(disk, "appendedText");

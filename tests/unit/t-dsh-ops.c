@@ -97,8 +97,8 @@ static void run_refused(const struct op *op, struct work *w, int code, const cha
 	assert_int_equal(err.code, code);
 	assert_true(temp_is(path, want));
 	assert_int_equal(temp_count(env_path(&env, "_no-cwd/s"), "session.jsonl", NULL), 1);
-	assert_int_equal(temp_count(env_path(&env, "_no-cwd"), "session-", NULL) > 0 &&
-				 d.path[0] != '\0',
+	assert_int_equal(
+		temp_count(env_path(&env, "_no-cwd"), "session-", NULL) > 0 && d.path[0] != '\0',
 		0);
 	work_close(&w);
 	done_release(&d);
@@ -301,9 +301,9 @@ static void test_unknown(void **state)
 	(void)state;
 	env_ok(work_fork_new(w, &spec, false, &d, &err), &err);
 	text = dshenv_text(d.path, false);
-	assert_non_null(strstr(text,
-		"\"seq\":6,\"time\":20,\"data\":{\"a\":[1.5]},\"ignorable\":true}\n"
-		"{\"type\":\"session/end-seed\",\"seq\":7,"));
+	assert_non_null(
+		strstr(text, "\"seq\":6,\"time\":20,\"data\":{\"a\":[1.5]},\"ignorable\":true}\n"
+			     "{\"type\":\"session/end-seed\",\"seq\":7,"));
 	free(text);
 	work_close(&w);
 	w = open_text(WHOLE "{\"type\":\"orchard/bloom\",\"seq\":6,\"time\":20,\"data\":1}\n");
@@ -322,13 +322,25 @@ static void test_points(void **state)
 		int rc;
 		uint64_t last;
 	} cases[] = {
-		{ 0, false, 0, 2 }, { 1, false, 0, 2 }, { 2, false, 0, 2 }, { 3, false, 0, 5 },
-		{ 4, false, 0, 5 }, { 5, false, 0, 5 }, { 6, false, ERR_UNSUPPORTED, 0 },
-		{ 7, false, ERR_UNSUPPORTED, 0 }, { 8, false, ERR_UNSUPPORTED, 0 },
-		{ 9, false, ERR_UNSUPPORTED, 0 }, { 10, false, ERR_NOTFOUND, 0 },
-		{ 0, true, ERR_UNSUPPORTED, 0 }, { 1, true, ERR_UNSUPPORTED, 0 },
-		{ 2, true, 0, 2 }, { 3, true, ERR_UNSUPPORTED, 0 }, { 4, true, 0, 4 },
-		{ 5, true, 0, 5 }, { 6, true, ERR_UNSUPPORTED, 0 }, { 8, true, ERR_UNSUPPORTED, 0 },
+		{ 0, false, 0, 2 },
+		{ 1, false, 0, 2 },
+		{ 2, false, 0, 2 },
+		{ 3, false, 0, 5 },
+		{ 4, false, 0, 5 },
+		{ 5, false, 0, 5 },
+		{ 6, false, ERR_UNSUPPORTED, 0 },
+		{ 7, false, ERR_UNSUPPORTED, 0 },
+		{ 8, false, ERR_UNSUPPORTED, 0 },
+		{ 9, false, ERR_UNSUPPORTED, 0 },
+		{ 10, false, ERR_NOTFOUND, 0 },
+		{ 0, true, ERR_UNSUPPORTED, 0 },
+		{ 1, true, ERR_UNSUPPORTED, 0 },
+		{ 2, true, 0, 2 },
+		{ 3, true, ERR_UNSUPPORTED, 0 },
+		{ 4, true, 0, 4 },
+		{ 5, true, 0, 5 },
+		{ 6, true, ERR_UNSUPPORTED, 0 },
+		{ 8, true, ERR_UNSUPPORTED, 0 },
 		{ UINT64_MAX, false, ERR_NOTFOUND, 0 },
 	};
 	struct work *w = open_text(OPEN_LOG); /* 8 events; 8 and 9 would close it */
@@ -349,25 +361,25 @@ static void test_points(void **state)
 
 /* ---- what a fork says ---- */
 
-#define RICH_HEADER \
+#define RICH_HEADER                                                                                 \
 	"{\"type\":\"session\",\"version\":0,\"id\":\"s\",\"createdAt\":1,\"parentSession\":\"p\"," \
-	"\"seedLength\":1,\"origin\":\"subagent\",\"delegationDepth\":2,\"agentPreset\":\"plan\"," \
+	"\"seedLength\":1,\"origin\":\"subagent\",\"delegationDepth\":2,\"agentPreset\":\"plan\","  \
 	"\"extra\":1}\n"
-#define DELTA(seq, time, text) \
+#define DELTA(seq, time, text)                                                                  \
 	"{\"type\":\"assistant/chunk\",\"seq\":" seq ",\"time\":" time ",\"data\":{\"turn\":1," \
 	"\"step\":1,\"chunk\":{\"type\":\"text-delta\",\"index\":0,\"text\":\"" text "\"}}}\n"
-#define ANSWER(sources) \
-	"{\"type\":\"assistant/message\",\"seq\":6,\"time\":16,\"data\":{\"turn\":1,\"step\":1," \
-	"\"message\":{\"id\":\"a\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\"," \
+#define ANSWER(sources)                                                                             \
+	"{\"type\":\"assistant/message\",\"seq\":6,\"time\":16,\"data\":{\"turn\":1,\"step\":1,"    \
+	"\"message\":{\"id\":\"a\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\","         \
 	"\"text\":\"abcd\"}],\"source\":{\"kind\":\"model\",\"provider\":\"p\",\"model\":\"m\"}}}," \
 	"\"sourceEventSeqs\":" sources ",\"surfaceOp\":\"append\"}\n"
-#define BEGIN \
+#define BEGIN                                                                     \
 	"{\"type\":\"turn/start\",\"seq\":0,\"time\":10,\"data\":{\"turn\":1}}\n" \
 	"{\"type\":\"step/start\",\"seq\":1,\"time\":11,\"data\":{\"turn\":1,\"step\":1}}\n"
-#define END \
+#define END                                                                                       \
 	"{\"type\":\"turn/end\",\"seq\":7,\"time\":17,\"data\":{\"turn\":1,\"reason\":{\"kind\":" \
 	"\"completed\"}}}\n"
-#define ROW \
+#define ROW                                                                                  \
 	"{\"type\":\"text-chunks\",\"seq0\":2,\"time0\":12,\"data\":{\"turn\":1,\"step\":1," \
 	"\"index\":0,\"dt\":[1,-3,4],\"texts\":[\"a\",\"b\",\"c\",\"d\"]}}\n"
 
@@ -390,7 +402,7 @@ static char *fork_text(const char *log)
 static void test_packs(void **state)
 {
 	char *text = fork_text(RICH_HEADER BEGIN DELTA("2", "12", "a") DELTA("3", "13", "b")
-			DELTA("4", "10", "c") DELTA("5", "14", "d") ANSWER("[2,3,4,5]") END),
+			     DELTA("4", "10", "c") DELTA("5", "14", "d") ANSWER("[2,3,4,5]") END),
 	     *body = strchr(text, '\n') + 1;
 	static const char head[] = "\"parentSession\":\"s\",\"seedLength\":8,\"delegationDepth\":0,"
 				   "\"agentPreset\":\"plan\"}\n";
@@ -399,8 +411,8 @@ static void test_packs(void **state)
 	assert_non_null(strstr(text, head));
 	assert_null(strstr(text, "origin"));
 	assert_null(strstr(text, "extra"));
-	assert_memory_equal(body, BEGIN ROW ANSWER("[2,3,4,5]") END,
-		strlen(BEGIN ROW ANSWER("[2,3,4,5]") END));
+	assert_memory_equal(
+		body, BEGIN ROW ANSWER("[2,3,4,5]") END, strlen(BEGIN ROW ANSWER("[2,3,4,5]") END));
 	free(text);
 }
 
@@ -411,12 +423,11 @@ static void test_dialect(void **state)
 	     *body = strchr(text, '\n') + 1;
 
 	(void)state;
-	assert_memory_equal(body, BEGIN ROW ANSWER("[[2,5]]") END,
-		strlen(BEGIN ROW ANSWER("[[2,5]]") END));
+	assert_memory_equal(
+		body, BEGIN ROW ANSWER("[[2,5]]") END, strlen(BEGIN ROW ANSWER("[[2,5]]") END));
 	free(text);
-	text = fork_text(DSH_HEADER BEGIN DELTA("2", "12", "a") DELTA("3", "13", "b")
-			DELTA("4", "9007199254740991", "c") DELTA("5", "-9007199254740991", "d")
-			ANSWER("[2,3]") END);
+	text = fork_text(DSH_HEADER BEGIN DELTA("2", "12", "a") DELTA("3", "13", "b") DELTA("4",
+		"9007199254740991", "c") DELTA("5", "-9007199254740991", "d") ANSWER("[2,3]") END);
 	body = strchr(text, '\n') + 1;
 	/* the time between the last two is no safe integer */
 	assert_non_null(strstr(body, "{\"type\":\"text-chunks\",\"seq0\":2,"));

@@ -158,9 +158,8 @@ void dsh_fork_header(
 	struct str parent = { src->header.text.p, src->header.text.n };
 	struct str preset = json_get(parent, "agentPreset");
 
-	buf_printf(out,
-		"{\"type\":\"session\",\"version\":0,\"id\":\"%s\",\"createdAt\":%" PRId64, id,
-		now);
+	buf_printf(out, "{\"type\":\"session\",\"version\":0,\"id\":\"%s\",\"createdAt\":%" PRId64,
+		id, now);
 	if (src->header.cwd.n) {
 		json_put_key(out, "cwd");
 		buf_add(out, src->header.cwd.p, src->header.cwd.n);
@@ -199,8 +198,8 @@ static int give_batch(
 	return rc;
 }
 
-int dsh_fork_events(struct session *s, uint64_t last, int64_t now, dsh_batch_fn *fn, void *arg,
-	struct err *err)
+int dsh_fork_events(
+	struct session *s, uint64_t last, int64_t now, dsh_batch_fn *fn, void *arg, struct err *err)
 {
 	struct dsh_src *src = s->src;
 	struct buf lines = { 0 }, batch = { 0 };
