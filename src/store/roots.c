@@ -16,10 +16,27 @@
 
 /* Where agents keep their sessions; those that exist are opened when nothing else is named. */
 static const struct known_place {
-	const char *path;
+	const char *env;   /* the home of the agent, where it may be set; NULL: it may not */
+	const char *home, *below;
 } known_places[] = {
-	{ "~/.sophi/sessions" },
+	{ NULL, "~/.sophi", "sessions" },
+	{ "DSH_HOME", "~/.dsh", "sessions" },
 };
+
+static bool is_blank(const char *s)
+{
+	return s[strspn(s, " \t\r\n")] == '\0';
+}
+
+static char *place_path(const struct known_place *k)
+{
+	const char *set = k->env ? getenv(k->env) : NULL;
+	char *home = path_expand(set && !is_blank(set) ? set : k->home), *path;
+
+	path = path_join(home, k->below);
+	free(home);
+	return path;
+}
 
 struct store *store_new(void)
 {
@@ -157,7 +174,7 @@ static void add_list(struct store *st, const char *list)
 static void add_known_places(struct store *st)
 {
 	for (size_t i = 0; i < sizeof(known_places) / sizeof(known_places[0]); i++) {
-		char *path = path_expand(known_places[i].path);
+		char *path = place_path(&known_places[i]);
 		struct stat sb;
 
 		if (stat(path, &sb) == 0 && S_ISDIR(sb.st_mode))
@@ -172,8 +189,13 @@ static int none_found(struct err *err)
 	struct buf b = { 0 };
 	int rc;
 
-	for (size_t i = 0; i < sizeof(known_places) / sizeof(known_places[0]); i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", known_places[i].path);
+	for (size_t i = 0; i < sizeof(known_places) / sizeof(known_places[0]); i++) {
+		char *path = place_path(&known_places[i]), *shown = path_shorten(path);
+
+		buf_printf(&b, "%s%s", i ? ", " : "", shown);
+		free(shown);
+		free(path);
+	}
 	rc = err_set(err, ERR_NOTFOUND,
 		"no sessions found: looked for %s; name a folder, or set BOUGH_ROOT", b.p);
 	buf_release(&b);

@@ -55,6 +55,7 @@ void env_make(struct env *e)
 	snprintf(path, sizeof(path), "%s/data", e->dir);
 	setenv("XDG_DATA_HOME", path, 1);
 	unsetenv("BOUGH_ROOT");
+	unsetenv("DSH_HOME");
 }
 
 void env_clear(struct env *e)

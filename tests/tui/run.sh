@@ -62,7 +62,7 @@ run_one() {
 	want=$(setting status)
 	(
 		cd "$tmp/run" || exit 99
-		unset NO_COLOR VISUAL XDG_DATA_HOME BOUGH_ROOT BOUGH_COPY LINES COLUMNS
+		unset NO_COLOR VISUAL XDG_DATA_HOME BOUGH_ROOT DSH_HOME BOUGH_COPY LINES COLUMNS
 		HOME=$tmp/run/home
 		XDG_CONFIG_HOME=$HOME/config
 		XDG_STATE_HOME=$HOME/state

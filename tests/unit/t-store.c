@@ -67,12 +67,12 @@ static void defaults(void **state)
 {
 	struct store *st = store_new();
 	struct err err = { 0 };
-	char *known = xasprintf("%s/.sophi/sessions", env.dir), *both;
+	char *known = xasprintf("%s/.sophi/sessions", env.dir), *both, *dsh;
 	const char *configured[] = { env.root, "~/nothing" };
 
 	assert_int_equal(store_add_defaults(st, NULL, 0, &err), 0);
 	assert_int_equal(err.code, ERR_NOTFOUND);
-	assert_non_null(strstr(err.text, "~/.sophi/sessions"));
+	assert_non_null(strstr(err.text, "~/.sophi/sessions, ~/.dsh/sessions;"));
 	store_free(&st);
 
 	both = xasprintf("%s/.sophi", env.dir);
@@ -83,6 +83,22 @@ static void defaults(void **state)
 	assert_int_equal(store_add_defaults(st, NULL, 0, NULL), 1);
 	assert_string_equal(store_root(st, 0), known);
 	store_free(&st);
+
+	/* a place that the agent was told of; a blank one is none */
+	dsh = xasprintf("%s/else/sessions", env.dir);
+	mkdir(env_path(&env, "../else"), 0700);
+	mkdir(dsh, 0700);
+	setenv("DSH_HOME", "~/else", 1);
+	st = store_new();
+	assert_int_equal(store_add_defaults(st, NULL, 0, NULL), 2);
+	assert_string_equal(store_root(st, 1), dsh);
+	store_free(&st);
+	setenv("DSH_HOME", " ", 1);
+	st = store_new();
+	assert_int_equal(store_add_defaults(st, NULL, 0, NULL), 1);
+	store_free(&st);
+	unsetenv("DSH_HOME");
+	free(dsh);
 
 	st = store_new();
 	assert_int_equal(store_add_defaults(st, configured, 2, NULL), 2);
