@@ -159,16 +159,17 @@ static void stop(struct flow_conversation *c, uint64_t round)
 
 void flow_fold_next(struct flow_conversation *c)
 {
-	struct flow_round *r = &c->rounds[c->folded];
 	uint64_t want = c->folded + 1;
 	size_t first = c->nversions;
+	struct flow_round *r;
 	struct err err = { 0 };
 	char *path;
 
-	if (c->folded == c->nrounds) {
+	if (c->folded == c->nrounds) { /* there may be none at all */
 		c->is_done = true;
 		return;
 	}
+	r = &c->rounds[c->folded];
 	if (r->number > want) {
 		flow_fault_set(
 			&c->fault, "fold-missing", 0, 0, "round %" PRIu64 " is missing", want);
