@@ -118,10 +118,16 @@ static bool is_session_file(const char *path)
 	return path && stat(path, &st) == 0 && (S_ISREG(st.st_mode) || store_is_conversation_folder(path));
 }
 
-static int add_roots(struct store *st, const struct cmd_globals *g, const char *path, struct err *err)
+/* The paths that are given; else the roots that are; else the places that are known. */
+static int add_roots(struct store *st, const struct cmd_globals *g, char *const *paths, struct err *err)
 {
-	if (path)
-		return store_add(st, path, err);
+	for (size_t i = 0; paths[i]; i++) {
+		int rc = store_add(st, paths[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	if (paths[0])
+		return 0;
 	for (size_t i = 0; i < g->nroots; i++) {
 		int rc = store_add(st, g->roots[i], err);
 		if (rc < 0)
@@ -130,13 +136,15 @@ static int add_roots(struct store *st, const struct cmd_globals *g, const char *
 	return g->nroots > 0 ? 0 : store_add_defaults(st, g->configured, g->nconfigured, err);
 }
 
-static int browse_path(const struct arguments *a, const struct settings *settings, const char *path)
+static int browse_paths(
+	const struct arguments *a, const struct settings *settings, char *const *paths)
 {
+	const char *only = paths[0] && !paths[1] ? paths[0] : NULL;
 	struct err err = { 0 };
 	struct store *st = store_new();
 	struct ui_options opt = { .store = st, .settings = settings, .ascii = a->g.ascii,
-		.theme = a->theme, .session = is_session_file(path) ? path : NULL };
-	int rc = add_roots(st, &a->g, path, &err);
+		.theme = a->theme, .session = is_session_file(only) ? only : NULL };
+	int rc = add_roots(st, &a->g, paths, &err);
 
 	if (rc >= 0)
 		rc = ui_run(&opt, &err);
@@ -150,13 +158,15 @@ static int browse_path(const struct arguments *a, const struct settings *setting
 static int browse(int argc, char **argv, const struct arguments *a, const struct settings *settings,
 	bool is_path)
 {
-	const char *path = optind < argc ? argv[optind] : NULL;
+	const char *first = optind < argc ? argv[optind] : NULL;
 
-	if (argc - optind > 1)
-		return cmd_complain(STATUS_USAGE, "too many arguments: '%s'", argv[optind + 1]);
-	if (path && !is_path && access(path, F_OK) != 0 && !strchr(path, '/'))
-		return cmd_unknown(path);
-	return browse_path(a, settings, path);
+	if (first && !is_path && access(first, F_OK) != 0 && !strchr(first, '/'))
+		return cmd_unknown(first);
+	for (int i = optind; !is_path && i < argc; i++)
+		if (argv[i][0] == '-' && access(argv[i], F_OK) != 0)
+			return cmd_complain(
+				STATUS_USAGE, "%s: options stand before the paths", argv[i]);
+	return browse_paths(a, settings, argv + optind);
 }
 
 /* With the person's settings, which also name the roots that commands look in. */

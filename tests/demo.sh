@@ -43,3 +43,20 @@ if test $? -ne 1 || ! grep -q 'round 3: digest-mismatch' "$tmp/said"; then
 	echo "the broken chain of the demo is not found to be broken"
 	exit 1
 fi
+
+# All roots at once in the browser, as `bootstrap run` opens them, and as its list.
+cat >"$tmp/script" <<'KEYS'
+:save-screen list
+Q
+KEYS
+mkdir "$tmp/out" "$tmp/home"
+HOME=$tmp/home BOUGH_NOW=1796040000000 TERM=xterm BOUGH_SCRIPT=$tmp/script BOUGH_SCRIPT_OUT=$tmp/out \
+	BOUGH_HEADLESS=100x40 "$bough" "$tmp/tree" "$tmp/dsh" "$tmp/flow" </dev/null >"$tmp/said" 2>&1
+status=$?
+for title in 'Why does the router stall' 'Turn the pier lamp' 'Which plants were watered'; do
+	if test $status -ne 0 || ! grep -q "$title" "$tmp/out/list"; then
+		cat "$tmp/said" "$tmp/out/list"
+		echo "the browser does not show all roots of the demo (status $status)"
+		exit 1
+	fi
+done

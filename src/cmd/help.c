@@ -17,7 +17,7 @@ static const char *const groups[] = { "Look", "Change", "Check", NULL };
 static const char overview_head[] =
 	"bough browses the sessions of AI agents.\n"
 	"\n"
-	"usage: bough [OPTION...] [PATH]           open the browser\n"
+	"usage: bough [OPTION...] [PATH...]        open the browser\n"
 	"       bough [OPTION...] COMMAND [ARG...] print or change something\n"
 	"       bough [OPTION...] -- PATH          a path that is called like a command\n";
 

@@ -98,6 +98,17 @@ want 0
 want_json id linear
 rmdir linear
 
+# ---- several paths for the browser, and what is not among them
+run . --theme=light
+want 2
+want_err '^bough: --theme=light: options stand before the paths$'
+run tre abc
+want 2
+want_err 'tre'
+run . ./no-such-place
+want 3
+want_err 'no-such-place: no such file or folder'
+
 # ---- help
 run --help
 want 0
