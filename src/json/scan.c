@@ -412,6 +412,14 @@ static bool key_is(const char *key, const char *raw, size_t n)
 	return n == 0 && *key == '\0';
 }
 
+/* The first key from i on, below `end`, that is raw[0..n); `end` when none is. */
+INLINE size_t key_at(const struct target *t, size_t i, size_t end, const char *raw, size_t n)
+{
+	while (i < end && !key_is(t->keys[i], raw, n))
+		i++;
+	return i;
+}
+
 /* raw[0..n) is the key without its quotes. */
 INLINE void find_key(struct target *t, const char *raw, size_t n, bool escaped)
 {
@@ -423,10 +431,11 @@ INLINE void find_key(struct target *t, const char *raw, size_t n, bool escaped)
 			if (json_string_eq((struct str){ raw - 1, n + 2 }, t->keys[i]))
 				break;
 	} else {
-		i = t->next;
-		if (i >= t->nkeys || !key_is(t->keys[i], raw, n))
-			for (i = 0; i < t->nkeys && !key_is(t->keys[i], raw, n); i++)
-				;
+		i = key_at(t, t->next, t->nkeys, raw, n);
+		if (i == t->nkeys) {
+			i = key_at(t, 0, t->next, raw, n);
+			i = i < t->next ? i : t->nkeys;
+		}
 	}
 	if (i < t->nkeys) {
 		t->field = &t->fields[i];
@@ -459,7 +468,7 @@ INLINE const char *member(
 	return s;
 }
 
-static void note_field(struct target *t, const char *from, const char *s)
+INLINE void note_field(struct target *t, const char *from, const char *s)
 {
 	struct json_field *field = t->field;
 
@@ -580,7 +589,3 @@ enum json_status json_scan_lenient(
 	return scan(p, n, keys, nkeys, false, out, LENIENT);
 }
 
-struct str json_raw(const char *p, const struct json_field *f)
-{
-	return (struct str){ p + f->off, f->len };
-}
