@@ -322,6 +322,12 @@ INLINE const char *space(const char *s, const char *end, enum how how)
 	return how == BY_BYTES ? space_bytes(s, end) : space_words(s, end);
 }
 
+/* The same where c is what stands there mostly. */
+INLINE const char *space_before(const char *s, const char *end, char c, enum how how)
+{
+	return s != end && *s == c ? s : space(s, end, how);
+}
+
 INLINE const char *string(
 	struct fault *f, const char *s, const char *end, bool *escaped, enum how how)
 {
@@ -340,7 +346,7 @@ static const char *literal(struct fault *f, const char *s, const char *end, cons
 	return s;
 }
 
-static bool is_digit(const char *s, const char *end)
+INLINE bool is_digit(const char *s, const char *end)
 {
 	return s != end && *s >= '0' && *s <= '9';
 }
@@ -371,6 +377,18 @@ static const char *number(struct fault *f, const char *s, const char *end)
 	return s;
 }
 
+/* Most numbers are a few digits and nothing else. */
+INLINE const char *number_fast(struct fault *f, const char *s, const char *end)
+{
+	const char *p = s;
+
+	while (is_digit(p, end))
+		p++;
+	if (p == s || p == end || (*s == '0' && p != s + 1) || *p == '.' || (*p | 0x20) == 'e')
+		return number(f, s, end);
+	return p;
+}
+
 /* Any value but an object or a list. */
 INLINE const char *scalar(
 	struct fault *f, const char *s, const char *end, bool *escaped, enum how how)
@@ -387,7 +405,7 @@ INLINE const char *scalar(
 	default:
 		if (*s != '-' && (*s < '0' || *s > '9'))
 			return fail(f, s, "expected a value");
-		return number(f, s, end);
+		return how == BY_BYTES ? number(f, s, end) : number_fast(f, s, end);
 	}
 }
 
@@ -421,7 +439,7 @@ INLINE size_t key_at(const struct target *t, size_t i, size_t end, const char *r
 }
 
 /* raw[0..n) is the key without its quotes. */
-INLINE void find_key(struct target *t, const char *raw, size_t n, bool escaped)
+static __attribute__((noinline)) void find_key(struct target *t, const char *raw, size_t n, bool escaped)
 {
 	size_t i;
 
@@ -443,6 +461,25 @@ INLINE void find_key(struct target *t, const char *raw, size_t n, bool escaped)
 	}
 }
 
+/*
+ * Is the key at raw the one that comes next mostly? Then its end is known
+ * without a look for the quote; NULL: it is another, or written in another way.
+ */
+INLINE const char *expected_key(struct target *t, const char *raw, const char *end)
+{
+	const char *key;
+
+	if (t->next >= t->nkeys)
+		return NULL;
+	for (key = t->keys[t->next]; *key; key++, raw++)
+		if (raw == end || *raw != *key)
+			return NULL;
+	if (raw == end || *raw != '"')
+		return NULL;
+	t->field = &t->fields[t->next++];
+	return raw + 1;
+}
+
 /* A key and its colon; the place of the value. */
 INLINE const char *member(
 	struct fault *f, struct target *t, const char *s, const char *end, size_t depth, enum how how)
@@ -452,12 +489,15 @@ INLINE const char *member(
 
 	if (s == end || *s != '"')
 		return fail(f, s, "expected a key");
-	s = string(f, key, end, &escaped, how);
-	if (!s)
-		return NULL;
-	if (depth == 1 && t->nkeys)
-		find_key(t, key, (size_t)(s - 1 - key), escaped);
-	s = space(s, end, how);
+	s = how != BY_BYTES && depth == 1 ? expected_key(t, key, end) : NULL;
+	if (!s) {
+		s = string(f, key, end, &escaped, how);
+		if (!s)
+			return NULL;
+		if (depth == 1 && t->nkeys)
+			find_key(t, key, (size_t)(s - 1 - key), escaped);
+	}
+	s = space_before(s, end, ':', how);
 	if (s == end || *s != ':')
 		return fail(f, s, "expected ':'");
 	s = space(s + 1, end, how);
@@ -510,7 +550,7 @@ INLINE const char *value(struct fault *f, struct target *t, const char *from, co
 				return s;
 			if (depth == 1)
 				note_field(t, from, s);
-			s = space(s, end, how);
+			s = space_before(s, end, ',', how);
 		}
 		/* Behind a value, or at the end of an empty container. */
 		while (s != end && *s == closers[depth - 1]) {
@@ -519,13 +559,13 @@ INLINE const char *value(struct fault *f, struct target *t, const char *from, co
 				return s;
 			if (depth == 1)
 				note_field(t, from, s);
-			s = space(s, end, how);
+			s = space_before(s, end, ',', how);
 		}
 		if (s == end || *s != ',')
 			return fail(f, s,
 				closers[depth - 1] == '}' ? "expected ',' or '}'"
 							  : "expected ',' or ']'");
-		s = space(s + 1, end, how);
+		s = space_before(s + 1, end, '"', how);
 		if (closers[depth - 1] == '}')
 			s = member(f, t, s, end, depth, how);
 		if (!s)

@@ -310,16 +310,18 @@ bool flow_is_type(struct str raw, enum flow_type type)
 
 enum flow_frame flow_frame_of(const struct flow_line_scan *s)
 {
-	static const char *const words[] = { [FRAME_HEADER] = "header",
-		[FRAME_NODE] = "node",
-		[FRAME_RELATION] = "relation",
-		[FRAME_OPEN] = "unresolved",
-		[FRAME_COMMIT] = "commit" };
+	/* the most frequent first */
+	static const struct {
+		const char *word;
+		enum flow_frame frame;
+	} words[] = { { "node", FRAME_NODE }, { "relation", FRAME_RELATION },
+		{ "unresolved", FRAME_OPEN }, { "header", FRAME_HEADER },
+		{ "commit", FRAME_COMMIT } };
 	struct str t = flow_field(s, KEY_T);
 
-	for (int i = FRAME_HEADER; i <= FRAME_COMMIT; i++)
-		if (json_type_of(t) == JSON_STRING && json_string_eq(t, words[i]))
-			return (enum flow_frame)i;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (json_string_eq(t, words[i].word))
+			return words[i].frame;
 	return FRAME_UNKNOWN;
 }
 

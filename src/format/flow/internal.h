@@ -14,6 +14,8 @@
 
 struct flow_sha {
 	void *h;
+	size_t n;                 /* of held: bytes that the library has not had yet */
+	char held[4096];
 };
 void flow_sha_begin(struct flow_sha *s);
 void flow_sha_add(struct flow_sha *s, const void *p, size_t n);
