@@ -324,9 +324,24 @@ struct dsh_src {
 /* ---- scan.c ---- */
 void scan_line(struct session *s, const struct log_line *line, bool after_damage);
 int scan_lines(struct session *s, uint64_t deadline, struct err *err);
-void scan_finish(struct session *s);
+void scan_finish(struct session *s); /* scan-end.c */
 uint32_t scan_item_of(const struct dsh_src *src, uint64_t off);     /* by its record's offset */
 uint32_t scan_item_of_seq(const struct dsh_src *src, uint64_t seq); /* NO_ITEM: none */
+
+/* Between scan.c and scan-end.c: a line, and where it stands. */
+struct scan_place {
+	uint64_t off, number;
+	uint32_t len;
+	bool is_recovered;
+};
+/* A problem after which the session may not be continued. */
+void scan_refuse(struct session *s, const char *kind, const struct scan_place *at, uint32_t entry,
+	const char *why);
+/* Under the newest entry. */
+uint32_t scan_add_entry(struct session *s, struct entry_in *in, const struct dsh_item *item);
+void scan_add_stream(struct session *s); /* an answer that never became a message */
+/* True when the scan must go back to src->issue. */
+bool scan_take_line(struct session *s, const char *p, size_t n, const struct scan_place *at);
 
 /* ---- load.c ---- */
 int dsh_open(const char *path, struct session **out, struct err *err);

@@ -20,13 +20,6 @@
 
 enum { CLOCK_LINES = 256, CLOCK_BYTES = 1 << 20, RUN_BYTES = 16 << 10 };
 
-/* A line, and where it stands. */
-struct place {
-	uint64_t off, number;
-	uint32_t len;
-	bool is_recovered;
-};
-
 /* ---- items ---- */
 
 uint32_t scan_item_of(const struct dsh_src *src, uint64_t off)
@@ -63,7 +56,7 @@ uint32_t scan_item_of_seq(const struct dsh_src *src, uint64_t seq)
 	return NO_ITEM;
 }
 
-static void refuse(struct session *s, const char *kind, const struct place *at, uint32_t entry,
+void scan_refuse(struct session *s, const char *kind, const struct scan_place *at, uint32_t entry,
 	const char *why)
 {
 	struct dsh_src *src = s->src;
@@ -105,8 +98,7 @@ static void fill_kind(struct dsh_rec *r, struct entry_in *in)
 	}
 }
 
-/* Adds an entry under the newest one. */
-static uint32_t add_entry(struct session *s, struct entry_in *in, const struct dsh_item *item)
+uint32_t scan_add_entry(struct session *s, struct entry_in *in, const struct dsh_item *item)
 {
 	struct dsh_src *src = s->src;
 	char id[48];
@@ -129,7 +121,7 @@ static uint32_t add_entry(struct session *s, struct entry_in *in, const struct d
 }
 
 static uint32_t add_surface_entry(
-	struct session *s, struct dsh_rec *r, const struct dsh_item *item, const struct place *at)
+	struct session *s, struct dsh_rec *r, const struct dsh_item *item, const struct scan_place *at)
 {
 	struct dsh_src *src = s->src;
 	struct entry_in in = { .off = at->off,
@@ -144,11 +136,11 @@ static uint32_t add_surface_entry(
 		in.flags |= ENTRY_DERIVED;
 	if (src->lenient)
 		in.flags |= ENTRY_DAMAGED;
-	return add_entry(s, &in, item);
+	return scan_add_entry(s, &in, item);
 }
 
 /* An answer that never became a message: its chunks are an entry. */
-static void add_stream(struct session *s)
+void scan_add_stream(struct session *s)
 {
 	struct dsh_src *src = s->src;
 	struct dsh_item *item;
@@ -167,7 +159,7 @@ static void add_stream(struct session *s)
 		num_safe(rec_field(&r, r.state == REC_PACKED ? K_TIME0 : K_TIME), &in.time);
 	if (item->flags & ITEM_RECOVERED)
 		in.flags |= ENTRY_DERIVED;
-	add_entry(s, &in, item);
+	scan_add_entry(s, &in, item);
 	rec_release(&r);
 	src->stream = NO_ITEM;
 }
@@ -219,7 +211,7 @@ static bool is_same_result(struct session *s, const struct dsh_rec *r, uint64_t 
 }
 
 static void take_surface(struct session *s, struct dsh_rec *r, struct dsh_item *item,
-	const struct place *at, uint32_t *entry)
+	const struct scan_place *at, uint32_t *entry)
 {
 	struct dsh_src *src = s->src;
 	uint64_t start = UINT64_MAX;
@@ -228,7 +220,7 @@ static void take_surface(struct session *s, struct dsh_rec *r, struct dsh_item *
 	if (r->type == T_ASSISTANT)
 		src->stream = NO_ITEM;
 	else
-		add_stream(s);
+		scan_add_stream(s);
 	if (surface_start(r) != UINT64_MAX)
 		item->flags |= ITEM_REPLACES;
 	*entry = add_surface_entry(s, r, item, at);
@@ -240,10 +232,10 @@ static void take_surface(struct session *s, struct dsh_rec *r, struct dsh_item *
 	if (!why && start != UINT64_MAX && r->type == T_TOOL_RESULT && !is_same_result(s, r, start))
 		why = "a replacing tool result differs in more than its content";
 	if (why)
-		refuse(s, "invalid", at, *entry, why);
+		scan_refuse(s, "invalid", at, *entry, why);
 }
 
-static void take_type(struct session *s, const struct dsh_rec *r, const struct place *at)
+static void take_type(struct session *s, const struct dsh_rec *r, const struct scan_place *at)
 {
 	struct dsh_src *src = s->src;
 
@@ -256,7 +248,7 @@ static void take_type(struct session *s, const struct dsh_rec *r, const struct p
 	case T_TURN_END:
 	case T_STEP_START:
 	case T_STEP_END:
-		add_stream(s);
+		scan_add_stream(s);
 		break;
 	case T_TITLE:
 		src->title = src->n - 1;
@@ -269,7 +261,7 @@ static void take_type(struct session *s, const struct dsh_rec *r, const struct p
 		if (event_is_ignorable(r) || json_type_of(rec_field(r, K_TYPE)) != JSON_STRING)
 			break;
 		if (!src->unknown++)
-			refuse(s, "unsupported", at, ENTRY_NONE,
+			scan_refuse(s, "unsupported", at, ENTRY_NONE,
 				"an event of a type that is not known and not marked as ignorable");
 		break;
 	default:
@@ -278,7 +270,7 @@ static void take_type(struct session *s, const struct dsh_rec *r, const struct p
 }
 
 /* One more line of a run of chunks: the item before grows. */
-static bool joins_run(struct dsh_src *src, const struct dsh_rec *r, const struct place *at)
+static bool joins_run(struct dsh_src *src, const struct dsh_rec *r, const struct scan_place *at)
 {
 	struct dsh_item *last = src->n ? &src->items[src->n - 1] : NULL;
 
@@ -293,7 +285,7 @@ static bool joins_run(struct dsh_src *src, const struct dsh_rec *r, const struct
 	return true;
 }
 
-static void accept(struct session *s, struct dsh_rec *r, const struct place *at, bool is_odd)
+static void accept(struct session *s, struct dsh_rec *r, const struct scan_place *at, bool is_odd)
 {
 	struct dsh_src *src = s->src;
 	struct dsh_item *item;
@@ -320,13 +312,13 @@ static void accept(struct session *s, struct dsh_rec *r, const struct place *at,
 	src->has_ranges = src->has_ranges || r->sources.has_pairs;
 	why = rec_upgrade(s, r);
 	if (why)
-		refuse(s, "invalid", at, ENTRY_NONE, why);
+		scan_refuse(s, "invalid", at, ENTRY_NONE, why);
 	src->items[src->n - 1].type = (uint8_t)r->type;
 	take_type(s, r, at);
 	if (event_is_surface(r->type) && json_type_of(rec_field(r, K_DATA)) == JSON_OBJECT)
 		take_surface(s, r, &src->items[src->n - 1], at, &entry);
 	if (!why && (why = event_check(r)) != NULL)
-		refuse(s, "invalid", at, entry, why);
+		scan_refuse(s, "invalid", at, entry, why);
 	if (is_odd)
 		return;
 	tokens_add(r->seq < src->seed ? &src->past : &src->own, tokens_of(r));
@@ -337,7 +329,7 @@ static void accept(struct session *s, struct dsh_rec *r, const struct place *at,
 /* ---- lines ---- */
 
 static void set_issue(
-	struct dsh_src *src, const struct place *at, const char *why, const struct dsh_rec *r)
+	struct dsh_src *src, const struct scan_place *at, const char *why, const struct dsh_rec *r)
 {
 	if (src->issue.is_set)
 		return;
@@ -373,7 +365,7 @@ static void report_corrupt(struct session *s, uint64_t length)
 
 /* Behind corruption: everything that says something. */
 static void take_leniently(
-	struct session *s, struct dsh_rec *r, const struct place *at, bool is_first)
+	struct session *s, struct dsh_rec *r, const struct scan_place *at, bool is_first)
 {
 	struct dsh_src *src = s->src;
 	uint64_t off = text_place(&src->text, at->off), len = src->text.zstd ? 0 : at->len;
@@ -413,7 +405,7 @@ static bool has_turn_end(const struct dsh_rec *r)
 }
 
 /* A line that does not fit: what is it? True when the scan must go back to the issue. */
-static bool take_misfit(struct session *s, struct dsh_rec *r, const struct place *at)
+static bool take_misfit(struct session *s, struct dsh_rec *r, const struct scan_place *at)
 {
 	struct dsh_src *src = s->src;
 	bool is_bad = r->state == REC_BAD;
@@ -431,8 +423,7 @@ static bool take_misfit(struct session *s, struct dsh_rec *r, const struct place
 	return true;
 }
 
-/* True when the scan must go back to src->issue. */
-static bool take_line(struct session *s, const char *p, size_t n, const struct place *at)
+bool scan_take_line(struct session *s, const char *p, size_t n, const struct scan_place *at)
 {
 	struct dsh_src *src = s->src;
 	struct dsh_rec *r = &src->rec;
@@ -454,7 +445,7 @@ static void take_header(struct session *s, const struct log_line *line)
 {
 	struct dsh_src *src = s->src;
 	struct dsh_header *h = &src->header;
-	struct place at = { .number = 1,
+	struct scan_place at = { .number = 1,
 		.len = line->n > UINT32_MAX ? UINT32_MAX : (uint32_t)line->n };
 
 	src->has_header = true;
@@ -466,18 +457,18 @@ static void take_header(struct session *s, const struct log_line *line)
 		const struct log_frame *v = log_frames_index(src->text.zstd, &n);
 
 		if (n == 0 || v[0].text_len != line->n + 1)
-			refuse(s, "bad-header", &at, ENTRY_NONE,
+			scan_refuse(s, "bad-header", &at, ENTRY_NONE,
 				"the first frame is not exactly the header line");
 	}
 	if (h->why)
-		refuse(s, h->kind, &at, ENTRY_NONE, h->why);
+		scan_refuse(s, h->kind, &at, ENTRY_NONE, h->why);
 }
 
 /* Text without its newline: nothing yet in a raw log, corruption behind whole frames. */
 static void take_rest(struct session *s, const struct log_line *line)
 {
 	struct dsh_src *src = s->src;
-	struct place at = { .off = line->off,
+	struct scan_place at = { .off = line->off,
 		.number = line->number,
 		.len = line->n > UINT32_MAX ? UINT32_MAX : (uint32_t)line->n };
 
@@ -499,7 +490,7 @@ static void go_back(struct dsh_src *src)
 void scan_line(struct session *s, const struct log_line *line, bool after_damage)
 {
 	struct dsh_src *src = s->src;
-	struct place at = { .off = line->off, .number = line->number, .len = (uint32_t)line->n };
+	struct scan_place at = { .off = line->off, .number = line->number, .len = (uint32_t)line->n };
 
 	if (line->too_long) {
 		dsh_problem(s, "corrupt", line->number, text_place(&src->text, line->off), 0,
@@ -513,7 +504,7 @@ void scan_line(struct session *s, const struct log_line *line, bool after_damage
 		take_header(s, line);
 	else if (!line->ended)
 		take_rest(s, line);
-	else if (take_line(s, line->p, line->n, &at))
+	else if (scan_take_line(s, line->p, line->n, &at))
 		go_back(src);
 }
 
@@ -538,201 +529,4 @@ int scan_lines(struct session *s, uint64_t deadline, struct err *err)
 	if (rc == 1)
 		s->size = text_place(&src->text, line.off + line.n);
 	return rc;
-}
-
-/* ---- the end ---- */
-
-static void scan_recovered(struct session *s, struct buf *text)
-{
-	struct dsh_src *src = s->src;
-	uint64_t number = src->lines;
-	size_t pos = 0;
-	const char *nl;
-
-	src->recovered = *text;
-	*text = (struct buf){ 0 };
-	while (!src->issue.is_set && pos < src->recovered.n &&
-		(nl = memchr(src->recovered.p + pos, '\n', src->recovered.n - pos))) {
-		size_t n = (size_t)(nl - src->recovered.p) - pos;
-		struct place at = { .off = src->recovered_at + pos,
-			.number = ++number,
-			.len = (uint32_t)n,
-			.is_recovered = true };
-		uint64_t before = src->next_seq;
-
-		take_line(s, src->recovered.p + pos, n, &at);
-		src->nrecovered += (uint32_t)(src->next_seq - before);
-		pos += n + 1;
-	}
-}
-
-static void finish_zstd(struct session *s)
-{
-	struct dsh_src *src = s->src;
-	struct log_frames_end end;
-	struct buf text = { 0 };
-
-	log_frames_end(src->text.zstd, &end);
-	s->committed = end.committed;
-	s->size = log_frames_id(src->text.zstd)->size;
-	if (end.state == FRAMES_CORRUPT) {
-		struct place at = { .off = end.text };
-
-		src->lenient = true;
-		src->is_only_end_bad = !src->refusal;
-		if (!src->refusal)
-			src->refusal = "a frame of the log is damaged";
-		dsh_problem(s, at.off ? "corrupt" : "bad-header", 0, end.off, end.length,
-			ENTRY_NONE, "the frame at byte %" PRIu64 " is damaged: %s", end.off,
-			end.reason);
-	}
-	if (end.state != FRAMES_TORN)
-		return;
-	s->is_torn = true;
-	src->torn_start = end.off;
-	src->recovered_at = end.text;
-	if (src->has_header && !src->lenient &&
-		log_frames_recover(src->text.zstd, &text, NULL) == 0 && text.n)
-		scan_recovered(s, &text);
-	buf_release(&text);
-	dsh_problem(s, "torn-tail", 0, end.off, end.length, ENTRY_NONE,
-		"%" PRIu64 " bytes of an unfinished frame; %" PRIu32
-		" events of it can be recovered",
-		end.length, src->nrecovered);
-}
-
-static void finish_raw(struct session *s)
-{
-	struct dsh_src *src = s->src;
-	uint64_t size = text_id(&src->text)->size;
-
-	s->size = size;
-	s->committed = src->good;
-	if (src->lenient) {
-		s->committed = size;
-		return;
-	}
-	s->is_torn = src->has_header && src->good < size;
-	if (!s->is_torn)
-		return;
-	src->torn_start = src->good;
-	dsh_problem(s, "torn-tail", src->good_line + 1, src->good, size - src->good, ENTRY_NONE,
-		src->issue.is_set ? "%" PRIu64
-				    " bytes behind the last good line; a repair cuts them"
-				  : "%" PRIu64 " bytes of a line without its newline",
-		size - src->good);
-}
-
-static void add_closers(struct session *s)
-{
-	struct dsh_src *src = s->src;
-	uint64_t seq = src->next_seq;
-	size_t pos = 0;
-
-	buf_clear(&src->closers);
-	src->nclosers = 0;
-	if (src->lenient)
-		return;
-	src->nclosers = balance_closers(&src->balance, seq, &src->closers);
-	while (pos < src->closers.n) {
-		const char *nl = memchr(src->closers.p + pos, '\n', src->closers.n - pos);
-		size_t n = (size_t)(nl - src->closers.p) - pos;
-		struct dsh_item item = { .off = pos, .len = (uint32_t)n, .seq = (uint32_t)seq++ };
-		struct entry_in in = { .off = pos,
-			.len = (uint32_t)n,
-			.time = INT64_MIN,
-			.spare = SPARE_CLOSER,
-			.kind = KIND_TOOL_RESULT,
-			.flags = ENTRY_DERIVED | ENTRY_PROPOSED | ENTRY_FAILED };
-		struct dsh_rec r = { 0 };
-
-		rec_parse(&r, src->closers.p + pos, n);
-		num_safe(rec_field(&r, K_TIME), &in.time);
-		if (r.type != T_TOOL_RESULT) {
-			in.kind = KIND_EVENT;
-			in.flags = ENTRY_DERIVED | ENTRY_PROPOSED;
-		}
-		add_entry(s, &in, &item);
-		rec_release(&r);
-		pos += n + 1;
-	}
-}
-
-static void set_title(struct session *s)
-{
-	struct dsh_src *src = s->src;
-	struct dsh_rec r = { 0 };
-	struct buf title = { 0 };
-	/* An agent is called by its label; a title that it has inherited is its parent's. */
-	bool is_own = src->title != NO_ITEM && src->items[src->title].seq >= src->seed;
-	uint32_t label = is_own ? NO_ITEM : src->label;
-
-	if (src->title != NO_ITEM && item_rec(s, src->title, &r, NULL) == 0) {
-		json_string(json_get(rec_field(&r, K_DATA), "title"), &title, SIZE_MAX);
-		session_set_meta(s, "title", (struct str){ title.p ? title.p : "", title.n });
-	}
-	buf_clear(&title);
-	if (label != NO_ITEM && item_rec(s, label, &r, NULL) == 0)
-		json_string(json_get(rec_field(&r, K_DATA), "label"), &title, SIZE_MAX);
-	if (title.n)
-		session_set_meta(s, "label", (struct str){ title.p, title.n });
-	buf_release(&title);
-	rec_release(&r);
-}
-
-static void set_tokens(struct session *s)
-{
-	struct dsh_src *src = s->src;
-	struct buf text = { 0 };
-
-	s->tokens = tokens_sum(&src->own);
-	if (!src->own.calls)
-		return;
-	tokens_put(&src->own, &text);
-	session_set_meta(s, "tokens", (struct str){ text.p, text.n });
-	buf_release(&text);
-}
-
-/* A log without entries has times all the same. */
-static void set_times(struct session *s)
-{
-	struct dsh_src *src = s->src;
-	const struct str *created = session_meta(s, "createdAt");
-
-	if (!created || !num_safe(*created, &s->first_time))
-		return;
-	s->last_time = src->next_seq && !src->balance.is_odd_time ? src->balance.time : s->first_time;
-}
-
-void scan_finish(struct session *s)
-{
-	struct dsh_src *src = s->src;
-	uint64_t whole = src->good;
-	uint32_t stream;
-
-	if (!src->has_header) {
-		struct place at = { .number = 1 };
-
-		refuse(s, "bad-header", &at, ENTRY_NONE, "the file holds no whole header line");
-	}
-	if (src->text.zstd) {
-		struct log_frames_end end;
-
-		log_frames_end(src->text.zstd, &end);
-		whole = end.committed;
-	}
-	session_mark(s, whole, &src->tail);
-	memcpy(src->tail_id, src->last_id, sizeof(src->tail_id));
-	stream = src->stream;
-	if (src->text.zstd)
-		finish_zstd(s);
-	else
-		finish_raw(s);
-	add_stream(s);
-	src->stream = stream;
-	add_closers(s);
-	set_title(s);
-	set_tokens(s);
-	if (s->last_time == INT64_MIN)
-		set_times(s);
 }
