@@ -197,7 +197,9 @@ int main(int argc, char **argv)
 	struct arguments a = { .g = { .color = COLOR_AUTO } };
 	int status;
 
-	setlocale(LC_ALL, "");
+	/* Nothing else of the locale is used, and each category costs a file. */
+	setlocale(LC_CTYPE, "");
+	setlocale(LC_MESSAGES, "");
 	/* A write over the limit for file sizes shall fail like any other, and be taken back. */
 	signal(SIGXFSZ, SIG_IGN);
 	a.roots = xcalloc((size_t)argc + 1, sizeof(*a.roots));

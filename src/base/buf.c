@@ -72,7 +72,8 @@ void buf_reserve(struct buf *b, size_t more)
 
 void buf_add(struct buf *b, const void *p, size_t n)
 {
-	buf_reserve(b, n);
+	if (n >= b->cap - b->n) /* mostly there is room */
+		buf_reserve(b, n);
 	if (n)
 		memcpy(b->p + b->n, p, n);
 	b->n += n;
@@ -81,7 +82,10 @@ void buf_add(struct buf *b, const void *p, size_t n)
 
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	if (b->cap - b->n < 2)
+		buf_reserve(b, 1);
+	b->p[b->n++] = c;
+	b->p[b->n] = '\0';
 }
 
 void buf_adds(struct buf *b, const char *s)

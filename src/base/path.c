@@ -23,14 +23,20 @@ static const char *home(size_t *n)
 
 char *path_join(const char *dir, const char *name)
 {
-	size_t n = strlen(dir);
+	size_t n = strlen(dir), size;
+	char *path;
 
 	if (n == 0)
 		return xstrdup(name);
 	while (n && dir[n - 1] == '/')
 		n--;
 	name += strspn(name, "/");
-	return xasprintf("%.*s/%s", (int)n, dir, name);
+	size = strlen(name) + 1;
+	path = xmalloc(n + 1 + size);
+	memcpy(path, dir, n);
+	path[n] = '/';
+	memcpy(path + n + 1, name, size);
+	return path;
 }
 
 const char *path_base(const char *path)

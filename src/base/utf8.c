@@ -96,6 +96,11 @@ size_t utf8_valid_prefix(const char *p, size_t n)
 				i += sizeof(word);
 				continue;
 			}
+		} else if (n >= sizeof(word)) {
+			/* the last word, which has been seen in part */
+			memcpy(&word, p + n - sizeof(word), sizeof(word));
+			if (!(word & 0x8080808080808080u))
+				return n;
 		}
 		len = utf8_decode(p + i, n - i, &cp);
 		if (cp == UTF8_BAD)

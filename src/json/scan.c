@@ -322,6 +322,12 @@ INLINE const char *space(const char *s, const char *end, enum how how)
 	return how == BY_BYTES ? space_bytes(s, end) : space_words(s, end);
 }
 
+/* The same where c is what stands there mostly. */
+INLINE const char *space_before(const char *s, const char *end, char c, enum how how)
+{
+	return s != end && *s == c ? s : space(s, end, how);
+}
+
 INLINE const char *string(
 	struct fault *f, const char *s, const char *end, bool *escaped, enum how how)
 {
@@ -340,7 +346,7 @@ static const char *literal(struct fault *f, const char *s, const char *end, cons
 	return s;
 }
 
-static bool is_digit(const char *s, const char *end)
+INLINE bool is_digit(const char *s, const char *end)
 {
 	return s != end && *s >= '0' && *s <= '9';
 }
@@ -371,6 +377,18 @@ static const char *number(struct fault *f, const char *s, const char *end)
 	return s;
 }
 
+/* Most numbers are a few digits and nothing else. */
+INLINE const char *number_fast(struct fault *f, const char *s, const char *end)
+{
+	const char *p = s;
+
+	while (is_digit(p, end))
+		p++;
+	if (p == s || p == end || (*s == '0' && p != s + 1) || *p == '.' || (*p | 0x20) == 'e')
+		return number(f, s, end);
+	return p;
+}
+
 /* Any value but an object or a list. */
 INLINE const char *scalar(
 	struct fault *f, const char *s, const char *end, bool *escaped, enum how how)
@@ -387,7 +405,7 @@ INLINE const char *scalar(
 	default:
 		if (*s != '-' && (*s < '0' || *s > '9'))
 			return fail(f, s, "expected a value");
-		return number(f, s, end);
+		return how == BY_BYTES ? number(f, s, end) : number_fast(f, s, end);
 	}
 }
 
@@ -412,8 +430,16 @@ static bool key_is(const char *key, const char *raw, size_t n)
 	return n == 0 && *key == '\0';
 }
 
+/* The first key from i on, below `end`, that is raw[0..n); `end` when none is. */
+INLINE size_t key_at(const struct target *t, size_t i, size_t end, const char *raw, size_t n)
+{
+	while (i < end && !key_is(t->keys[i], raw, n))
+		i++;
+	return i;
+}
+
 /* raw[0..n) is the key without its quotes. */
-INLINE void find_key(struct target *t, const char *raw, size_t n, bool escaped)
+static __attribute__((noinline)) void find_key(struct target *t, const char *raw, size_t n, bool escaped)
 {
 	size_t i;
 
@@ -423,15 +449,35 @@ INLINE void find_key(struct target *t, const char *raw, size_t n, bool escaped)
 			if (json_string_eq((struct str){ raw - 1, n + 2 }, t->keys[i]))
 				break;
 	} else {
-		i = t->next;
-		if (i >= t->nkeys || !key_is(t->keys[i], raw, n))
-			for (i = 0; i < t->nkeys && !key_is(t->keys[i], raw, n); i++)
-				;
+		i = key_at(t, t->next, t->nkeys, raw, n);
+		if (i == t->nkeys) {
+			i = key_at(t, 0, t->next, raw, n);
+			i = i < t->next ? i : t->nkeys;
+		}
 	}
 	if (i < t->nkeys) {
 		t->field = &t->fields[i];
 		t->next = i + 1;
 	}
+}
+
+/*
+ * Is the key at raw the one that comes next mostly? Then its end is known
+ * without a look for the quote; NULL: it is another, or written in another way.
+ */
+INLINE const char *expected_key(struct target *t, const char *raw, const char *end)
+{
+	const char *key;
+
+	if (t->next >= t->nkeys)
+		return NULL;
+	for (key = t->keys[t->next]; *key; key++, raw++)
+		if (raw == end || *raw != *key)
+			return NULL;
+	if (raw == end || *raw != '"')
+		return NULL;
+	t->field = &t->fields[t->next++];
+	return raw + 1;
 }
 
 /* A key and its colon; the place of the value. */
@@ -443,12 +489,15 @@ INLINE const char *member(
 
 	if (s == end || *s != '"')
 		return fail(f, s, "expected a key");
-	s = string(f, key, end, &escaped, how);
-	if (!s)
-		return NULL;
-	if (depth == 1 && t->nkeys)
-		find_key(t, key, (size_t)(s - 1 - key), escaped);
-	s = space(s, end, how);
+	s = how != BY_BYTES && depth == 1 ? expected_key(t, key, end) : NULL;
+	if (!s) {
+		s = string(f, key, end, &escaped, how);
+		if (!s)
+			return NULL;
+		if (depth == 1 && t->nkeys)
+			find_key(t, key, (size_t)(s - 1 - key), escaped);
+	}
+	s = space_before(s, end, ':', how);
 	if (s == end || *s != ':')
 		return fail(f, s, "expected ':'");
 	s = space(s + 1, end, how);
@@ -459,7 +508,7 @@ INLINE const char *member(
 	return s;
 }
 
-static void note_field(struct target *t, const char *from, const char *s)
+INLINE void note_field(struct target *t, const char *from, const char *s)
 {
 	struct json_field *field = t->field;
 
@@ -501,7 +550,7 @@ INLINE const char *value(struct fault *f, struct target *t, const char *from, co
 				return s;
 			if (depth == 1)
 				note_field(t, from, s);
-			s = space(s, end, how);
+			s = space_before(s, end, ',', how);
 		}
 		/* Behind a value, or at the end of an empty container. */
 		while (s != end && *s == closers[depth - 1]) {
@@ -510,13 +559,13 @@ INLINE const char *value(struct fault *f, struct target *t, const char *from, co
 				return s;
 			if (depth == 1)
 				note_field(t, from, s);
-			s = space(s, end, how);
+			s = space_before(s, end, ',', how);
 		}
 		if (s == end || *s != ',')
 			return fail(f, s,
 				closers[depth - 1] == '}' ? "expected ',' or '}'"
 							  : "expected ',' or ']'");
-		s = space(s + 1, end, how);
+		s = space_before(s + 1, end, '"', how);
 		if (closers[depth - 1] == '}')
 			s = member(f, t, s, end, depth, how);
 		if (!s)
@@ -580,7 +629,3 @@ enum json_status json_scan_lenient(
 	return scan(p, n, keys, nkeys, false, out, LENIENT);
 }
 
-struct str json_raw(const char *p, const struct json_field *f)
-{
-	return (struct str){ p + f->off, f->len };
-}

@@ -84,6 +84,9 @@ enum json_status json_scan_lenient(const char *p, size_t n, const char *const *k
 const char *json_string_end(const char *p, const char *end);
 
 /* The raw bytes of a field. */
-struct str json_raw(const char *p, const struct json_field *f);
+static inline struct str json_raw(const char *p, const struct json_field *f)
+{
+	return (struct str){ p + f->off, f->len };
+}
 
 #endif

@@ -11,28 +11,25 @@
 #include "base/utf8.h"
 #include "json/bytes.h"
 
-enum json_type json_type_of(struct str raw)
-{
-	if (raw.n == 0)
-		return JSON_NONE;
-	switch (raw.p[0]) {
-	case 'n':
-		return JSON_NULL;
-	case 'f':
-		return JSON_FALSE;
-	case 't':
-		return JSON_TRUE;
-	case '"':
-		return JSON_STRING;
-	case '{':
-		return JSON_OBJECT;
-	case '[':
-		return JSON_LIST;
-	default:
-		return raw.p[0] == '-' || (raw.p[0] >= '0' && raw.p[0] <= '9') ? JSON_NUMBER
-									       : JSON_NONE;
-	}
-}
+const uint8_t json_types[256] = {
+	['n'] = JSON_NULL,
+	['f'] = JSON_FALSE,
+	['t'] = JSON_TRUE,
+	['"'] = JSON_STRING,
+	['{'] = JSON_OBJECT,
+	['['] = JSON_LIST,
+	['-'] = JSON_NUMBER,
+	['0'] = JSON_NUMBER,
+	['1'] = JSON_NUMBER,
+	['2'] = JSON_NUMBER,
+	['3'] = JSON_NUMBER,
+	['4'] = JSON_NUMBER,
+	['5'] = JSON_NUMBER,
+	['6'] = JSON_NUMBER,
+	['7'] = JSON_NUMBER,
+	['8'] = JSON_NUMBER,
+	['9'] = JSON_NUMBER,
+};
 
 /* ---- strings ---- */
 

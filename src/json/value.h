@@ -16,7 +16,12 @@
 /* jansson exports a json_string too, and both are linked into one program. */
 #define json_string json_string_decode
 
-enum json_type json_type_of(struct str raw); /* by its first byte */
+extern const uint8_t json_types[256]; /* enum json_type, by the first byte of a value */
+
+static inline enum json_type json_type_of(struct str raw)
+{
+	return raw.n ? (enum json_type)json_types[(unsigned char)*raw.p] : JSON_NONE;
+}
 
 /*
  * Append the decoded string to out, at most `limit` bytes (cut at a code

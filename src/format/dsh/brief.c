@@ -36,13 +36,15 @@ static int raw_head(const char *path, struct buf *text, struct err *err)
 
 static void tell(const struct dsh_header *h, struct session_brief *out)
 {
-	struct str text = { h->text.p, h->text.n }, parent = json_get(text, "parentSession");
+	static const char *const keys[] = { "createdAt", "parentSession" };
+	struct str found[2];
 	int64_t created;
 
-	if (num_safe(json_get(text, "createdAt"), &created))
+	json_pick((struct str){ h->text.p, h->text.n }, keys, 2, found);
+	if (num_safe(found[0], &created))
 		out->first_time = created;
-	if (json_type_of(parent) == JSON_STRING)
-		json_string(parent, &out->parent, SIZE_MAX);
+	if (json_type_of(found[1]) == JSON_STRING)
+		json_string(found[1], &out->parent, SIZE_MAX);
 }
 
 int dsh_brief(const char *path, struct session_brief *out, struct err *err)

@@ -289,9 +289,8 @@ struct logs {
 	bool has_twin;   /* the same one lies beside it without ".zstd" */
 };
 
-static struct logs find_logs(const char *folder)
+static struct logs find_logs(DIR *dir)
 {
-	DIR *dir = opendir(folder);
 	const struct dirent *de;
 	unsigned best = 0, names = 0;
 	bool best_is_zstd = false;
@@ -313,8 +312,6 @@ static struct logs find_logs(const char *folder)
 		best = version;
 		best_is_zstd = is_zstd;
 	}
-	if (dir)
-		closedir(dir);
 	return logs;
 }
 
@@ -323,12 +320,14 @@ enum level { LEVEL_NONE, LEVEL_SESSION, LEVEL_PROJECT, LEVEL_ROOT };
 /* What a folder is, by its own name and the names in it. */
 static enum level level_of(const char *path)
 {
-	char *log = find_logs(path).newest, *real = NULL, *file;
+	DIR *dir = opendir(path);
+	char *log = find_logs(dir).newest, *real = NULL, *file;
 	enum level level = LEVEL_NONE;
 	const struct dirent *de;
 	int names = 0;
-	DIR *dir;
 
+	if (dir)
+		closedir(dir);
 	if (log) {
 		file = path_join(path, log);
 		level = detect_file(file) ? LEVEL_SESSION : LEVEL_NONE;
@@ -372,13 +371,14 @@ static void fill_id(const struct stat *st, struct log_id *id)
 		.exists = true };
 }
 
-static void report(struct finder *f, const char *path, const char *project)
+/* A name in a folder that is open; the path is what the found one goes by. */
+static void report(struct finder *f, int dir, const char *path, const char *project)
 {
 	struct found found = { .path = path, .project = project };
 	char *id = dsh_id_of_path(path);
 	struct stat st;
 
-	if (stat(path, &st) < 0) {
+	if (fstatat(dir, path_base(path), &st, 0) < 0) {
 		if (errno == ENOENT)
 			goto out;
 		found.unreadable = strerror(errno);
@@ -396,20 +396,24 @@ out:
 
 static void scan_session(struct finder *f, const char *folder, const char *project)
 {
-	struct logs logs = find_logs(folder);
+	DIR *dir = opendir(folder);
+	struct logs logs = find_logs(dir);
 	char *path, *twin;
 
 	if (!logs.newest)
-		return;
+		goto out;
 	path = path_join(folder, logs.newest);
-	report(f, path, project);
+	report(f, dirfd(dir), path, project);
 	if (logs.has_twin) { /* a stray copy in the other encoding is shown, too */
 		twin = xstrndup(path, strlen(path) - strlen(".zstd"));
-		report(f, twin, project);
+		report(f, dirfd(dir), twin, project);
 		free(twin);
 	}
 	free(path);
 	free(logs.newest);
+out:
+	if (dir)
+		closedir(dir);
 }
 
 static int scan_project(struct finder *f, const char *folder, const char *project, struct err *err)
@@ -429,7 +433,7 @@ static int scan_project(struct finder *f, const char *folder, const char *projec
 		if (is_real_folder(dirfd(dir), de))
 			scan_session(f, path, project);
 		else if (jsonl_stem(de->d_name, &is_zstd))
-			report(f, path, project); /* the flat layout of early harnesses */
+			report(f, dirfd(dir), path, project); /* the flat layout of early harnesses */
 		free(path);
 	}
 	closedir(dir);

@@ -188,7 +188,8 @@ void dsh_put_id_of_name(struct buf *out, const char *name)
 {
 	size_t before = out->n;
 
-	if (decode_name(out, name))
+	/* Without an escape the name is the id, whatever it is made of. */
+	if (strchr(name, '~') && decode_name(out, name))
 		return;
 	out->n = before;
 	buf_adds(out, name);

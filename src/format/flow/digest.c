@@ -8,6 +8,7 @@
 
 #include <gcrypt.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 
@@ -47,11 +48,22 @@ void flow_sha_begin(struct flow_sha *s)
 	if (gcry_md_open(&h, GCRY_MD_SHA256, 0))
 		die("SHA-256 is not to be had from libgcrypt");
 	s->h = h;
+	s->n = 0;
 }
 
+/* The library is slow at pieces of a few hundred bytes: they are held until they are many. */
 void flow_sha_add(struct flow_sha *s, const void *p, size_t n)
 {
-	gcry_md_write(s->h, p, n);
+	if (n > sizeof(s->held) - s->n) {
+		gcry_md_write(s->h, s->held, s->n);
+		s->n = 0;
+	}
+	if (n > sizeof(s->held)) {
+		gcry_md_write(s->h, p, n);
+	} else if (n) {
+		memcpy(s->held + s->n, p, n);
+		s->n += n;
+	}
 }
 
 void flow_sha_peek(const struct flow_sha *s, char hex[65])
@@ -60,14 +72,17 @@ void flow_sha_peek(const struct flow_sha *s, char hex[65])
 
 	if (gcry_md_copy(&copy, s->h))
 		die("out of memory");
+	gcry_md_write(copy, s->held, s->n);
 	put_hex(gcry_md_read(copy, GCRY_MD_SHA256), hex);
 	gcry_md_close(copy);
 }
 
 void flow_sha_end(struct flow_sha *s, char hex[65])
 {
-	if (s->h && hex)
+	if (s->h && hex) {
+		gcry_md_write(s->h, s->held, s->n);
 		put_hex(gcry_md_read(s->h, GCRY_MD_SHA256), hex);
+	}
 	gcry_md_close(s->h);
 	s->h = NULL;
 }

@@ -156,37 +156,42 @@ static bool is_int(struct str raw)
 	return is_null(raw) || json_int64(raw, &v);
 }
 
-/* `key` and up to 18 digits behind it; NULL: it is written in another way. */
-static const char *plain_number(const char *p, const char *end, const char *key, uint64_t *out)
-{
-	const char *first;
+enum { PLAIN_DIGITS = 18, PLAIN_REF = sizeof("{\"seq\":1,\"row\":1}") - 1 };
 
-	for (; *key; key++, p++)
-		if (p == end || *p != *key)
-			return NULL;
-	first = p;
-	for (*out = 0; p < end && *p >= '0' && *p <= '9'; p++)
-		*out = *out * 10 + (uint64_t)(*p - '0');
-	if (p == first || p - first > 18 || (*first == '0' && p - first > 1))
+/* Up to 18 digits without a leading zero; NULL: it is written in another way. */
+static inline const char *plain_number(const char *p, const char *end, uint64_t *out)
+{
+	const char *first = p;
+	uint64_t v = 0;
+
+	for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	if (p == first || p - first > PLAIN_DIGITS || (*first == '0' && p - first > 1))
 		return NULL;
+	*out = v;
 	return p;
 }
 
-/* {"seq":1,"row":2,"block":3}, as nearly all are written. false: look closer. */
-static bool plain_ref(struct str raw, struct flow_place *out)
+/* {"seq":1,"row":2,"block":3} at p, as nearly all are written: behind it. NULL: look closer. */
+static const char *plain_ref(const char *p, const char *end, struct flow_place *out)
 {
-	const char *p = raw.p, *end = raw.p + raw.n;
-	uint64_t block = 0;
+	static const char seq[] = "{\"seq\":", row[] = ",\"row\":", block[] = ",\"block\":";
+	uint64_t number;
 
-	p = plain_number(p, end, "{\"seq\":", &out->seq);
-	p = p ? plain_number(p, end, ",\"row\":", &out->row) : NULL;
-	if (p && p < end && *p == ',') {
-		p = plain_number(p, end, ",\"block\":", &block);
+	*out = (struct flow_place){ .is_set = true };
+	if (end - p < PLAIN_REF || memcmp(p, seq, sizeof(seq) - 1) != 0)
+		return NULL;
+	p = plain_number(p + sizeof(seq) - 1, end, &out->seq);
+	if (!p || end - p < (ptrdiff_t)sizeof(row) || memcmp(p, row, sizeof(row) - 1) != 0)
+		return NULL;
+	p = plain_number(p + sizeof(row) - 1, end, &out->row);
+	if (p && end - p > (ptrdiff_t)sizeof(block) && memcmp(p, block, sizeof(block) - 1) == 0) {
+		p = plain_number(p + sizeof(block) - 1, end, &number);
+		if (p)
+			out->block = (int64_t)number;
 		out->has_block = true;
 	}
-	out->block = (int64_t)block;
-	out->is_set = true;
-	return p && p + 1 == end && *p == '}';
+	return p && p < end && *p == '}' ? p + 1 : NULL;
 }
 
 bool flow_ref(struct str raw, struct flow_place *out)
@@ -196,7 +201,7 @@ bool flow_ref(struct str raw, struct flow_place *out)
 	*out = (struct flow_place){ 0 };
 	if (is_null(raw))
 		return true;
-	if (plain_ref(raw, out))
+	if (plain_ref(raw.p, raw.p + raw.n, out) == raw.p + raw.n)
 		return true;
 	*out = (struct flow_place){ 0 };
 	if (json_type_of(raw) != JSON_OBJECT)
@@ -214,18 +219,58 @@ bool flow_ref(struct str raw, struct flow_place *out)
 	return true;
 }
 
-static bool is_refs(struct str raw)
+bool flow_is_earlier(const struct flow_place *a, const struct flow_place *b)
+{
+	if (a->seq != b->seq)
+		return a->seq < b->seq;
+	if (a->row != b->row)
+		return a->row < b->row;
+	return a->has_block != b->has_block ? !a->has_block : a->block < b->block;
+}
+
+static void add_ref(struct flow_refs *refs, const struct flow_place *place)
+{
+	if (place->seq == 0 && place->row == 0)
+		refs->has_zero = true;
+	if (place->seq > refs->last_seq)
+		refs->last_seq = place->seq;
+	if (!refs->earliest.is_set || flow_is_earlier(place, &refs->earliest))
+		refs->earliest = *place;
+}
+
+/* A list of plain refs without spaces; false: look closer. */
+static bool plain_refs(struct str raw, struct flow_refs *out)
+{
+	const char *p = raw.p, *end = raw.p + raw.n;
+	struct flow_place place;
+
+	do {
+		p = plain_ref(p + 1, end, &place);
+		if (!p || p == end)
+			return false;
+		add_ref(out, &place);
+	} while (*p == ',');
+	return *p == ']' && p + 1 == end;
+}
+
+static bool read_refs(struct str raw, struct flow_refs *out)
 {
 	struct str key, item;
 	struct flow_place place;
 	struct json_iter it;
 
+	*out = (struct flow_refs){ 0 };
 	if (json_type_of(raw) != JSON_LIST)
 		return false;
+	if (plain_refs(raw, out))
+		return true;
+	*out = (struct flow_refs){ 0 };
 	json_iter_init(&it, raw);
-	while (json_iter_next(&it, &key, &item))
+	while (json_iter_next(&it, &key, &item)) {
 		if (!flow_ref(item, &place))
 			return false;
+		add_ref(out, &place);
+	}
 	return true;
 }
 
@@ -238,6 +283,7 @@ static bool is_counts(struct str raw)
 bool flow_is_type(struct str raw, enum flow_type type)
 {
 	struct flow_place place;
+	struct flow_refs refs;
 
 	if (is_null(raw))
 		return true;
@@ -253,7 +299,7 @@ bool flow_is_type(struct str raw, enum flow_type type)
 	case TYPE_REF:
 		return flow_ref(raw, &place);
 	case TYPE_REFS:
-		return is_refs(raw);
+		return read_refs(raw, &refs);
 	case TYPE_COUNTS:
 		return is_counts(raw);
 	case TYPE_ANY:
@@ -264,32 +310,46 @@ bool flow_is_type(struct str raw, enum flow_type type)
 
 enum flow_frame flow_frame_of(const struct flow_line_scan *s)
 {
-	static const char *const words[] = { [FRAME_HEADER] = "header",
-		[FRAME_NODE] = "node",
-		[FRAME_RELATION] = "relation",
-		[FRAME_OPEN] = "unresolved",
-		[FRAME_COMMIT] = "commit" };
+	/* the most frequent first */
+	static const struct {
+		const char *word;
+		enum flow_frame frame;
+	} words[] = { { "node", FRAME_NODE }, { "relation", FRAME_RELATION },
+		{ "unresolved", FRAME_OPEN }, { "header", FRAME_HEADER },
+		{ "commit", FRAME_COMMIT } };
 	struct str t = flow_field(s, KEY_T);
 
-	for (int i = FRAME_HEADER; i <= FRAME_COMMIT; i++)
-		if (json_type_of(t) == JSON_STRING && json_string_eq(t, words[i]))
-			return (enum flow_frame)i;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (json_string_eq(t, words[i].word))
+			return words[i].frame;
 	return FRAME_UNKNOWN;
 }
 
-/* Absent and null are of every type; strings need no closer look. */
-static bool is_field(const struct flow_line_scan *s, int key, enum flow_type type)
+/* Absent and null are of every type; refs are kept for who reads the entity. */
+static bool is_field(struct flow_line_scan *s, int key, enum flow_type type)
 {
 	uint8_t is = s->sc.field[key].type;
 
-	return is <= JSON_NULL ||
-	       (type == TYPE_STRING ? is == JSON_STRING : flow_is_type(flow_field(s, key), type));
+	if (is <= JSON_NULL)
+		return true;
+	switch (type) {
+	case TYPE_STRING:
+		return is == JSON_STRING;
+	case TYPE_REF:
+		return flow_ref(flow_field(s, key), &s->ref);
+	case TYPE_REFS:
+		return read_refs(flow_field(s, key), &s->refs);
+	default:
+		return flow_is_type(flow_field(s, key), type);
+	}
 }
 
-int flow_wrong_field(const struct flow_line_scan *s, enum flow_frame frame)
+int flow_wrong_field(struct flow_line_scan *s, enum flow_frame frame)
 {
 	const struct rule *v = rules[frame].v;
 
+	s->ref = (struct flow_place){ 0 };
+	s->refs = (struct flow_refs){ 0 };
 	if (!is_field(s, KEY_T, TYPE_STRING))
 		return KEY_T;
 	for (size_t i = 0; i < rules[frame].n; i++)

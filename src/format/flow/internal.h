@@ -14,6 +14,8 @@
 
 struct flow_sha {
 	void *h;
+	size_t n;                 /* of held: bytes that the library has not had yet */
+	char held[4096];
 };
 void flow_sha_begin(struct flow_sha *s);
 void flow_sha_add(struct flow_sha *s, const void *p, size_t n);
@@ -95,11 +97,21 @@ enum flow_type {
 	TYPE_ANY
 };
 
+/* What a list of refs comes to. */
+struct flow_refs {
+	struct flow_place earliest;
+	uint64_t last_seq;        /* the highest */
+	bool has_zero;            /* one is sequence 0 row 0 */
+};
+
 /* A line as the scanner left it. */
 struct flow_line_scan {
 	const char *p;
 	const char *const *keys;
 	struct json_scan sc;
+	/* by flow_wrong_field(), of the fields that the frame has: */
+	struct flow_place ref;
+	struct flow_refs refs;    /* "refs" or "evidence" */
 };
 bool flow_present(const struct flow_line_scan *s, int key); /* there, and not null */
 struct str flow_field(const struct flow_line_scan *s, int key);
@@ -109,9 +121,10 @@ struct str flow_decoded(struct str raw, struct arena *a);
 uint64_t flow_uint(const struct flow_line_scan *s, int key);
 bool flow_is_type(struct str raw, enum flow_type type);
 bool flow_ref(struct str raw, struct flow_place *out); /* false: another type; null is 0, 0 */
+bool flow_is_earlier(const struct flow_place *a, const struct flow_place *b);
 enum flow_frame flow_frame_of(const struct flow_line_scan *s);
 /* The first field of a frame that has another type than it should; -1: none. */
-int flow_wrong_field(const struct flow_line_scan *s, enum flow_frame frame);
+int flow_wrong_field(struct flow_line_scan *s, enum flow_frame frame);
 
 /* ---- round.c ---- */
 

@@ -189,10 +189,8 @@ static bool check_header(struct reader *rd)
 
 /* ---- entities ---- */
 
-static bool check_ref(
-	struct reader *rd, const char *field, struct str raw, struct flow_place *place)
+static bool check_place(struct reader *rd, const char *field, const struct flow_place *place)
 {
-	flow_ref(raw, place);
 	if (place->seq == 0 && place->row == 0)
 		return reject(rd, "ref-zero", "\"%s\" is sequence 0 row 0", field);
 	if (place->seq > rd->h->through_seq)
@@ -202,28 +200,21 @@ static bool check_ref(
 	return true;
 }
 
-static bool is_earlier(const struct flow_place *a, const struct flow_place *b)
+/* The list is looked at again only to say which of its refs is wrong. */
+static bool check_refs(struct reader *rd, int key)
 {
-	if (a->seq != b->seq)
-		return a->seq < b->seq;
-	if (a->row != b->row)
-		return a->row < b->row;
-	return a->has_block != b->has_block ? !a->has_block : a->block < b->block;
-}
-
-/* All refs of a list; `earliest` (may be NULL) gets the first by place. */
-static bool check_refs(struct reader *rd, int key, struct flow_place *earliest)
-{
-	struct str list = flow_field(&rd->scan, key), name, item;
+	const struct flow_refs *refs = &rd->scan.refs;
 	struct flow_place place;
+	struct str name, item;
 	struct json_iter it;
 
-	json_iter_init(&it, list);
+	if (!refs->has_zero && refs->last_seq <= rd->h->through_seq)
+		return true;
+	json_iter_init(&it, flow_field(&rd->scan, key));
 	while (json_iter_next(&it, &name, &item)) {
-		if (!check_ref(rd, flow_keys[key], item, &place))
+		flow_ref(item, &place);
+		if (!check_place(rd, flow_keys[key], &place))
 			return false;
-		if (earliest && (!earliest->is_set || is_earlier(&place, earliest)))
-			*earliest = place;
 	}
 	return true;
 }
@@ -252,7 +243,7 @@ static bool check_body(struct reader *rd, struct str raw)
 		return reject(rd, "bodies-zero",
 			"a provider body stands at sequence %" PRIu64 " row %" PRIu64, place.seq,
 			place.row);
-	return check_ref(rd, "provider_bodies", json_get(raw, "ref"), &place);
+	return check_place(rd, "provider_bodies", &place);
 }
 
 /* Most attrs have none: a look for the word, which an escape could hide, spares the walk. */
@@ -289,10 +280,10 @@ static bool check_bodies(struct reader *rd)
 
 static bool check_node(struct reader *rd, struct flow_place *place)
 {
-	if (flow_present(&rd->scan, KEY_REF) &&
-		!check_ref(rd, "ref", flow_field(&rd->scan, KEY_REF), place))
+	*place = rd->scan.ref;
+	if (flow_present(&rd->scan, KEY_REF) && !check_place(rd, "ref", place))
 		return false;
-	return check_refs(rd, KEY_REFS, NULL) && check_bodies(rd);
+	return check_refs(rd, KEY_REFS) && check_bodies(rd);
 }
 
 static bool check_relation(struct reader *rd, bool is_tombstone, struct flow_place *place)
@@ -303,7 +294,8 @@ static bool check_relation(struct reader *rd, bool is_tombstone, struct flow_pla
 		if (flow_string(&rd->scan, ends[i], &rd->w->line).n == 0)
 			return reject(rd, "relation-incomplete", "the relation has no \"%s\"",
 				flow_keys[ends[i]]);
-	return check_refs(rd, KEY_EVIDENCE, place);
+	*place = rd->scan.refs.earliest;
+	return check_refs(rd, KEY_EVIDENCE);
 }
 
 static bool check_open(struct reader *rd, bool is_tombstone)
