@@ -130,29 +130,55 @@ static int write_draft(int fd, struct str text, const char *path, struct err *er
 	return 0;
 }
 
-void outside_strip_notes(struct str text, struct buf *out)
+/* Whether `line` is exactly one of the lines of `notes`. */
+static bool is_note(struct str notes, struct str line)
 {
-	while (text.n > 0) { /* notes and empty lines at the top */
-		const char *nl = memchr(text.p, '\n', text.n);
-		size_t n = nl ? (size_t)(nl - text.p) : text.n, blank = 0;
-		while (blank < n && strchr(" \t\r", text.p[blank]))
-			blank++;
-		if (blank < n && !(n >= 2 && memcmp(text.p, "#:", 2) == 0))
-			break;
+	while (notes.n > 0) {
+		const char *nl = memchr(notes.p, '\n', notes.n);
+		size_t n = nl ? (size_t)(nl - notes.p) : notes.n;
+
+		if (n == line.n && memcmp(notes.p, line.p, n) == 0)
+			return true;
 		n += nl ? 1 : 0;
+		notes.p += n;
+		notes.n -= n;
+	}
+	return false;
+}
+
+static bool is_blank(struct str line)
+{
+	while (line.n > 0 && memchr(" \t\r\n", line.p[0], 4)) {
+		line.p++;
+		line.n--;
+	}
+	return line.n == 0;
+}
+
+void outside_strip_notes(struct str text, struct str notes, struct buf *out)
+{
+	size_t start = out->n;
+
+	while (text.n > 0) {
+		const char *nl = memchr(text.p, '\n', text.n);
+		struct str line = { text.p, nl ? (size_t)(nl - text.p) : text.n };
+		size_t n = line.n + (nl ? 1 : 0);
+
+		/* empty lines at the top go, too */
+		if (!is_note(notes, line) && (out->n > start || !is_blank(line)))
+			buf_add(out, text.p, n);
 		text.p += n;
 		text.n -= n;
 	}
-	while (text.n > 0 && strchr(" \t\r\n", text.p[text.n - 1]))
-		text.n--;
-	buf_addstr(out, text);
+	while (out->n > start && memchr(" \t\r\n", out->p[out->n - 1], 4))
+		out->p[--out->n] = '\0';
 }
 
 int outside_edit(struct ui *ui, const char *notes, struct str initial, struct buf *out, char **path,
 	struct err *err)
 {
 	const char *dir = getenv("TMPDIR");
-	struct buf text = { 0 };
+	struct buf text = { 0 }, head = { 0 };
 	int fd, rc;
 
 	*path = path_join(dir && *dir ? dir : "/tmp", "bough-XXXXXX.md");
@@ -163,17 +189,12 @@ int outside_edit(struct ui *ui, const char *notes, struct str initial, struct bu
 		*path = NULL;
 		return rc;
 	}
+	/* editors open at the first line: the text begins there, the notes follow */
+	buf_addstr(&text, initial);
 	buf_addc(&text, '\n');
-	if (initial.n > 0) {
-		buf_clear(&text);
-		buf_addstr(&text, initial);
-		buf_addc(&text, '\n');
-	}
-	struct buf head = { 0 };
 	add_notes(&head, notes);
-	rc = write_draft(fd, (struct str){ head.p, head.n }, *path, err);
-	if (rc == 0)
-		rc = write_draft(fd, (struct str){ text.p, text.n }, *path, err);
+	buf_addstr(&text, (struct str){ head.p, head.n });
+	rc = write_draft(fd, (struct str){ text.p, text.n }, *path, err);
 	if (close(fd) < 0 && rc == 0)
 		rc = err_sys(err, "write %s", *path);
 	if (rc == 0)
@@ -182,7 +203,8 @@ int outside_edit(struct ui *ui, const char *notes, struct str initial, struct bu
 	if (rc == 0)
 		rc = settings_read_file(*path, &text, err);
 	if (rc == 0)
-		outside_strip_notes((struct str){ text.n ? text.p : "", text.n }, out);
+		outside_strip_notes((struct str){ text.n ? text.p : "", text.n },
+			(struct str){ head.p, head.n }, out);
 	else
 		outside_drop(path);
 	buf_release(&text);

@@ -292,18 +292,30 @@ static void draw_words(const struct prompt *p, struct rowbuf *rb)
 	}
 }
 
+/* A question has the whole line, and its answers stay in sight when it is cut. */
+static void draw_label(const struct prompt_spec *spec, struct rowbuf *rb)
+{
+	const char *label = spec->label, *answers = spec->is_question ? strstr(label, " (y/n)") : NULL;
+	size_t n = answers ? (size_t)(answers - label) : strlen(label);
+	int clip = rb->clip, most = rb->width / 2;
+
+	if (answers)
+		most = rb->width - text_width(answers, strlen(answers));
+	row_clip(rb, most > 0 ? most : 0);
+	row_text(rb, ROLE_KEY, label, n);
+	row_clip(rb, clip);
+	if (answers)
+		row_str(rb, ROLE_KEY, answers);
+}
+
 void prompt_draw(struct ui *ui, struct rowbuf *rb, int y)
 {
 	struct prompt *p = &ui->prompt;
 	int before = p->at > 0 ? text_width(p->text.p, p->at) : 0;
 	int room, skip, x;
 
-	if (rb->width >= 8) {
-		int clip = rb->clip;
-		row_clip(rb, rb->width / 2);
-		row_str(rb, ROLE_KEY, p->spec.label);
-		row_clip(rb, clip);
-	}
+	if (rb->width >= 8)
+		draw_label(&p->spec, rb);
 	room = row_left(rb) - 1; /* the cursor behind the text */
 	if (room < 0)
 		room = 0;

@@ -207,9 +207,10 @@ static void fork_notes(struct session_view *sv, uint32_t entry, enum fork_kind k
 	else
 		note_branch(sv, above, notes);
 	buf_adds(notes, kind == FORK_NEW ?
-		"What you write becomes the copy's last entry; empty: only the copy is made.\n" :
+		"What you write becomes the copy's last entry. An empty text makes the plain copy;\n"
+		"to make none, leave the editor with an error (vi: \":cq\").\n" :
 		"It becomes the tip. An empty text changes nothing.\n");
-	buf_adds(notes, "Lines at the top that begin with \"#:\" are left out.\n");
+	buf_adds(notes, "These lines are left out wherever they stand.\n");
 }
 
 /* The entry may have moved while the editor was open: find it again by its id. */

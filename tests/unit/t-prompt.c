@@ -199,6 +199,30 @@ static void test_question(void **state)
 	}
 }
 
+/* However narrow the line is, the answers of a question are on it. */
+static void test_question_width(void **state)
+{
+	struct prompt_spec spec = { .label = "Set the torn end aside and commit all of it? (y/n) ",
+		.is_question = true, .done = on_done };
+	struct rowbuf rb = { 0 };
+
+	prompt_open(&ui, &spec);
+	for (int cols = 8; cols < 70; cols++) {
+		struct buf seen = { 0 };
+
+		row_start(&rb, cols, false);
+		prompt_draw(&ui, &rb, 0);
+		assert_true(rb.n <= cols);
+		buf_add(&seen, rb.text.p, rb.text.n);
+		buf_addc(&seen, '\0');
+		assert_non_null(strstr(seen.p, "(y/n)"));
+		assert_int_equal(strstr(seen.p, "all of it? (y/n)") != NULL, cols >= 51);
+		buf_release(&seen);
+	}
+	prompt_key(&ui, K_ESC);
+	row_release(&rb);
+}
+
 /* At every width the cursor stands on the screen and nothing is drawn outside. */
 static void test_drawing(void **state)
 {
@@ -218,20 +242,23 @@ static void test_drawing(void **state)
 
 static void test_strip_notes(void **state)
 {
+	static const char notes[] = "#: note\n#: more\n";
 	static const struct {
 		const char *in, *want;
 	} rows[] = {
-		{ "#: note\n#: more\n\nhello\n", "hello" },
-		{ "#: note\n\n  \n", "" },
+		{ "\n#: note\n#: more\n", "" },
+		{ "hello\n#: note\n#: more\n", "hello" },
+		{ "#: note\nhello\n#: more\n\nand this\n", "hello\n\nand this" },
+		{ "#: note\n#: more\n\n  \n", "" },
 		{ "", "" },
-		{ "#: note", "" },
-		{ "# heading\n#: not a note here\n\n", "# heading\n#: not a note here" },
+		{ "#: more", "" },
+		{ "#: mine\n#: note\n#: note of mine\n", "#: mine\n#: note of mine" },
 		{ "\n\n  indented\n\n\nx\n\n", "  indented\n\n\nx" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct buf out = { 0 };
-		outside_strip_notes(str_of(rows[i].in), &out);
+		outside_strip_notes(str_of(rows[i].in), str_of(notes), &out);
 		assert_string_equal(out.n ? out.p : "", rows[i].want);
 		buf_release(&out);
 	}
@@ -252,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_history),
 		cmocka_unit_test(test_completion),
 		cmocka_unit_test(test_question),
+		cmocka_unit_test(test_question_width),
 		cmocka_unit_test(test_drawing),
 		cmocka_unit_test(test_strip_notes),
 	};
