@@ -52,13 +52,14 @@ static enum effect run_round_forward(struct view *v, const char *arg)
 
 static enum effect run_round(struct view *v, const char *arg)
 {
-	uint32_t folded = conversation_folded(conversation_of(v)->c);
+	const struct conversation *c = conversation_of(v)->c;
+	uint32_t folded = conversation_folded(c);
 	char *end;
 	unsigned long round = strtoul(arg, &end, 10);
 
 	if (!*arg)
 		round = folded;
-	else if (*end || round < 1 || round > folded) {
+	else if (*end || round < 1 || (round > folded && round > conversation_nrounds(c))) {
 		ui_error(v->ui, "rounds go from 1 to %u", folded);
 		return FX_REDRAW;
 	}

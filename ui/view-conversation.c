@@ -223,13 +223,28 @@ static uint32_t above_cursor(const struct view *v, uint32_t ids[ABOVE_MAX])
 	return count;
 }
 
+/* A round that does not fold is not the newest one's end: say what stopped the chain. */
+static void say_no_round(struct view *v, uint32_t round)
+{
+	const struct conversation *c = conversation_of(v)->c;
+	const char *said, *code;
+	uint64_t at;
+
+	code = conversation_stopped(c, &said, &at);
+	if (round >= 1 && code && round <= conversation_nrounds(c))
+		ui_error(v->ui, "round %u is not folded: %s at round %" PRIu64 "; g r shows the rounds",
+			round, code, at);
+	else
+		ui_say(v->ui, round < 1 ? "this is the first round" : "this is the newest round");
+}
+
 void conversation_goto_round(struct view *v, uint32_t rounds)
 {
 	struct conversation_view *cv = conversation_of(v);
 	uint32_t folded = conversation_folded(cv->c), ids[ABOVE_MAX], n;
 
 	if (rounds < 1 || rounds > folded) {
-		ui_say(v->ui, rounds < 1 ? "this is the first round" : "this is the newest round");
+		say_no_round(v, rounds);
 		return;
 	}
 	n = above_cursor(v, ids);
