@@ -147,6 +147,17 @@ static enum effect run_goto(struct view *v, const char *arg)
 
 /* ---- changes ---- */
 
+/* Refused before anything is asked, not after it was answered. */
+static bool is_only_read(struct view *v)
+{
+	const struct session_row *row = sessions_under_cursor(v);
+
+	if (strcmp(row->format, "flow") != 0)
+		return false;
+	ui_error(v->ui, "%s sessions are only read", row->format);
+	return true;
+}
+
 static enum effect rename_done(struct view *v, const char *text)
 {
 	const struct session_row *row = sessions_under_cursor(v);
@@ -174,6 +185,8 @@ static enum effect run_rename(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "title: ", .initial = row->title,
 		.history = HISTORY_TEXT, .done = rename_done };
 
+	if (is_only_read(v))
+		return FX_REDRAW;
 	if (*arg)
 		return rename_done(v, arg);
 	prompt_open(v->ui, &spec);
@@ -211,6 +224,8 @@ static enum effect run_trash(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "Move this session to the trash? (y/n) ",
 		.is_question = true, .done = trash_done };
 
+	if (is_only_read(v))
+		return FX_REDRAW;
 	if (row->is_live)
 		strcpy(spec.label, "It is being written! Move it to the trash? (y/n) ");
 	prompt_open(v->ui, &spec);

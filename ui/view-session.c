@@ -386,6 +386,8 @@ static const char *session_why(const struct view *v, unsigned when)
 		return session_of(v)->is_loaded ? "nothing to repair" : "still loading";
 	if (what)
 		work_can(session_of(v)->w, what, &why);
+	if (when == WHEN_APPEND && session_model(v)->ops->events && (session_state(v) & WHEN_FORK))
+		return "a dsh log takes no entry of bough's: F forks into a new session";
 	return why;
 }
 
