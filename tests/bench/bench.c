@@ -228,7 +228,7 @@ static void absolute(const char *id, const char *what, double ms, double target)
 /* How long after a write() a following bough has the new row. */
 static double follow_once(const char *path)
 {
-	static const char line[] = "\n{\"id\":\"bench-%d\",\"role\":\"USER\",\"content\":\"one more\","
+	static const char line[] = "\n{\"id\":\"bench-%ld-%d\",\"role\":\"USER\",\"content\":\"one more\","
 		"\"timestamp\":1790000000000}";
 	static int number;
 	const char *const argv[] = { bough, "--bench", "follow", path, NULL };
@@ -252,7 +252,7 @@ static double follow_once(const char *path)
 	from = fdopen(pipes[0], "r");
 	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (from && fd >= 0 && fgets(said, sizeof(said), from) && !strcmp(said, "ready\n")) {
-		int n = snprintf(text, sizeof(text), line, number++);
+		int n = snprintf(text, sizeof(text), line, (long)getpid(), number++);
 
 		begin = now_ms();
 		if (write(fd, text, (size_t)n) == n && fgets(said, sizeof(said), from))
