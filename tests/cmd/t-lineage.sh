@@ -49,4 +49,39 @@ finds agent "a subagent of parent at delegation depth 3"
 run verify "$tmp/logs/--p--/child"
 want 1
 want_line "duplicate-id: 2 sessions of the root have this id"
+
+# ---- a folder that cannot be read is a row with the reason; to root every folder opens
+locked=$tmp/locked
+mkdir -p "$locked/--open--/here" "$locked/--shut--/there" "$locked/--open--/shut"
+header here >"$locked/--open--/here/session.jsonl"
+header there >"$locked/--shut--/there/session.jsonl"
+header shut >"$locked/--open--/shut/session.jsonl"
+chmod 000 "$locked/--shut--" "$locked/--open--/shut"
+other=
+program=$BOUGH
+if [ "$(id -u)" = 0 ]; then
+	program=$tmp/bough
+	cp "$BOUGH" "$program"
+	chmod 711 "$tmp"
+	chmod 755 "$program"
+	chmod -R go+rX "$locked/--open--/here"
+	chmod go+rx "$locked" "$locked/--open--"
+	chown -R 65534 "$locked"
+	other='setpriv --reuid=65534 --clear-groups'
+fi
+if $other true 2>/dev/null; then
+	for command in list verify; do
+		ran="bough $command, folders that cannot be read"
+		# shellcheck disable=SC2086
+		$other "$program" $command "$locked" >"$tmp/out" 2>"$tmp/err"
+		status=$?
+		if [ $command = list ]; then want 0; else echo "see stdout" >>"$tmp/err"; want 3; fi
+		checks=$((checks + 1))
+		[ "$(grep -c 'cannot read: Permission denied' "$tmp/out")" -eq 2 ] || fail "not two rows with the reason"
+	done
+	want_line '^3 sessions checked: .* 2 could not be read$'
+else
+	echo "no other user to be: folders that cannot be read were not tried"
+fi
+chmod -R u+rwx "$locked"
 finish

@@ -287,6 +287,7 @@ static bool is_real_folder(int dir, const struct dirent *de)
 struct logs {
 	char *newest;    /* name of the newest generation; NULL: there is none */
 	bool has_twin;   /* the same one lies beside it without ".zstd" */
+	int error;       /* errno when the folder cannot be read */
 };
 
 static struct logs find_logs(DIR *dir)
@@ -294,7 +295,7 @@ static struct logs find_logs(DIR *dir)
 	const struct dirent *de;
 	unsigned best = 0, names = 0;
 	bool best_is_zstd = false;
-	struct logs logs = { NULL, false };
+	struct logs logs = { NULL, false, dir ? 0 : errno };
 
 	while (dir && names++ < SAMPLE_NAMES && (de = readdir(dir))) {
 		unsigned version;
@@ -394,12 +395,28 @@ out:
 	free(id);
 }
 
+/* Nobody can say what lies in a folder that cannot be read: it is a row that says why. */
+static void report_folder(struct finder *f, const char *folder, const char *project, int error)
+{
+	struct found found = { .id = path_base(folder),
+		.path = folder,
+		.project = project,
+		.unreadable = strerror(error) };
+
+	if (error == ENOENT) /* gone again */
+		return;
+	f->found++;
+	f->fn(&found, f->arg);
+}
+
 static void scan_session(struct finder *f, const char *folder, const char *project)
 {
 	DIR *dir = opendir(folder);
 	struct logs logs = find_logs(dir);
 	char *path, *twin;
 
+	if (logs.error)
+		report_folder(f, folder, project, logs.error);
 	if (!logs.newest)
 		goto out;
 	path = path_join(folder, logs.newest);
@@ -462,8 +479,10 @@ static int scan_root(
 		*pos = at;
 		if (is_project_name(de->d_name) && is_real_folder(dirfd(dir), de)) {
 			char *path = path_join(root, de->d_name);
+			struct err no = { 0 };
 
-			scan_project(f, path, de->d_name, NULL);
+			if (scan_project(f, path, de->d_name, &no) < 0)
+				report_folder(f, path, de->d_name, no.sys);
 			free(path);
 		}
 		errno = 0;
