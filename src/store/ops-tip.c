@@ -78,13 +78,23 @@ static int checkout(
 	return rc;
 }
 
+/* A format that nothing is written in has no tip to move and no place for labels. */
+static int check_has_tip(const struct work *w, struct err *err)
+{
+	if (w->fmt->can_write)
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
+}
+
 int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, struct err *err)
 {
 	struct buf id = { 0 }, from = { 0 };
 	int rc;
 
 	done_begin(d);
-	rc = work_entry_id(w, entry, &id, err);
+	rc = check_has_tip(w, err);
+	if (rc == 0)
+		rc = work_entry_id(w, entry, &id, err);
 	if (rc == 0)
 		rc = checkout(w, str_buf(&id), dry, d, &from, err);
 	if (rc == 0 && !dry && from.n > 0 && !str_eq(str_buf(&from), str_buf(&id))) {
@@ -143,7 +153,9 @@ int work_label(
 	int rc;
 
 	done_begin(d);
-	rc = work_entry_id(w, entry, &id, err);
+	rc = check_has_tip(w, err);
+	if (rc == 0)
+		rc = work_entry_id(w, entry, &id, err);
 	if (rc == 0)
 		rc = label(w, str_buf(&id), text, dry, d, &before, &was_set, err);
 	if (rc == 0 && !dry && (was_set || text.n > 0)) {

@@ -109,6 +109,18 @@ run . ./no-such-place
 want 3
 want_err 'no-such-place: no such file or folder'
 
+# ---- a conversation is only read
+conversation=$srcdir/tests/format/flow/valid/_conversations/b7a0-old
+snapshot "$HOME" >"$tmp/before"
+run checkout "$conversation" talk/main/r1
+want 3
+want_err 'flow sessions are only read'
+run label "$conversation" talk/main/r1 here
+want 3
+want_err 'flow sessions are only read'
+snapshot "$HOME" >"$tmp/after"
+want_same "$tmp/before" "$tmp/after"
+
 # ---- help
 run --help
 want 0
