@@ -48,7 +48,7 @@ def sentences(lines):
 
 def learn():
     case = expected["interrupted-zstd"]["sessions"]["i-tools"]
-    path = os.path.join(fixtures, "interrupted-zstd", "root", case["files"]["path"])
+    path = os.path.join(fixtures, "interrupted-zstd", "store", case["files"]["path"])
     events = case["inspect"]["events"]
     ours = run("cat", path, "--balanced").decode().splitlines()[events - case["closersAdded"]:]
     theirs = "".join(case["load"]["disk"]["$FILE"]["appendedFrames"]).splitlines()
@@ -109,7 +109,7 @@ def check_ok(who, path, want, stored):
 
 def paths_of(name, id, stored):
     """Where a session lies: what the answers say, else by the name of its folder or file."""
-    root = os.path.join(fixtures, name, "root")
+    root = os.path.join(fixtures, name, "store")
     files = stored.get("files")
     if isinstance(files, dict):
         return [os.path.join(root, files["path"])]
@@ -163,7 +163,7 @@ def check_session(name, id, stored):
 texts = learn()
 for name, case in expected.items():
     count["cases"] += 1
-    root = os.path.join(fixtures, name, "root")
+    root = os.path.join(fixtures, name, "store")
     paths = []
     for id, stored in case["sessions"].items():
         paths += check_session(name, id, stored)

@@ -169,7 +169,7 @@ want 1
 run fork "$parent" 5 -m text
 want 2
 want_err 'takes no entry'
-run list fork/root --json
+run list fork/store --json
 want 0
 
 # ---- conversions, there and back

@@ -47,7 +47,7 @@ void env_make(struct env *e)
 	char path[TEMP_PATH + 16];
 
 	temp_make(e->dir);
-	snprintf(e->root, sizeof(e->root), "%s/root", e->dir);
+	snprintf(e->root, sizeof(e->root), "%s/store", e->dir);
 	make_root(e);
 	setenv("HOME", e->dir, 1);
 	snprintf(path, sizeof(path), "%s/state", e->dir);

@@ -38,9 +38,9 @@ cp -r "$top/tests/format/flow/valid" "$tmp/flow"
 chmod -R u+w "$tmp/flow"
 
 try() { # what to open, key, what leads to the screen
-	rm -rf "$tmp/root" "$tmp/out"
-	cp -r "$top/tests/tui/roots/talks" "$tmp/root"
-	chmod -R u+w "$tmp/root"
+	rm -rf "$tmp/talks" "$tmp/out"
+	cp -r "$top/tests/tui/roots/talks" "$tmp/talks"
+	chmod -R u+w "$tmp/talks"
 	mkdir "$tmp/out"
 	printf '%s\n%s\n<Esc>\n:save-screen after.screen\n' "${3:-}" "$2" >"$tmp/script"
 	BOUGH_SCRIPT=$tmp/script BOUGH_SCRIPT_OUT=$tmp/out timeout 60 "$bough" "$1" \
@@ -62,8 +62,8 @@ try() { # what to open, key, what leads to the screen
 }
 
 while read -r key; do
-	try "$tmp/root" "$key"
-	try "$tmp/root/ways.jsonl" "$key"
+	try "$tmp/talks" "$key"
+	try "$tmp/talks/ways.jsonl" "$key"
 	for screen in '' 'g l' 'g c'; do
 		try "$tmp/flow/_conversations/8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01" "$key" "$screen"
 	done

@@ -85,7 +85,7 @@ static char *session_path(const char *name, const json_doc *session)
 {
 	const char *file = string_of(at(at(session, "files"), "path"));
 
-	return file ? xasprintf("%s/%s/root/%s", top, name, file) : NULL;
+	return file ? xasprintf("%s/%s/store/%s", top, name, file) : NULL;
 }
 
 static struct session *load(const char *path)
@@ -441,7 +441,7 @@ static void on_found(const struct found *f, void *arg)
 /* Every session that the backend lists is found; bough finds more, and says what is wrong with it. */
 static bool check_list(struct str name, const json_doc *one, void *arg)
 {
-	char *root = xasprintf("%s/%.*s/root", top, (int)name.n, name.p);
+	char *root = xasprintf("%s/%.*s/store", top, (int)name.n, name.p);
 	const json_doc *ids = at(at(one, "list"), "ids");
 	struct listed l = { 0 };
 	uint64_t pos = 0;

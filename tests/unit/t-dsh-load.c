@@ -140,7 +140,7 @@ static int setup(void **state)
 		0, string_of(json_doc_at(
 			   at(at(at(at(tools, "load"), "disk"), "$FILE"), "appendedFrames"), 0)));
 	path = xasprintf(
-		"%s/interrupted-zstd/root/%s", top, string_of(at(at(tools, "files"), "path")));
+		"%s/interrupted-zstd/store/%s", top, string_of(at(at(tools, "files"), "path")));
 	env_ok(work_open(&w, path, &err), &err);
 	env_ok(work_repair(w, true, &d, &err), &err);
 	learn_texts(1, d.lines.p);
@@ -351,7 +351,7 @@ static bool check_session(struct str id, const json_doc *stored, void *arg)
 	if (!file || !want)
 		return true;
 	who = xasprintf("%s/%.*s", name, (int)id.n, id.p);
-	from = xasprintf("%s/%s/root/%s", top, name, file);
+	from = xasprintf("%s/%s/store/%s", top, name, file);
 	to = xasprintf("%s/%s/%s", env.root, name, file);
 	dir = path_dir(to);
 	assert_int_equal(log_mkdirs(dir, NULL), 0);

@@ -330,16 +330,16 @@ static void sweep(const char *name)
 static void test_zstd(void **state)
 {
 	(void)state;
-	sweep("interrupted-zstd/root/--srv-harbour-tides--/i-tools/session.jsonl.zstd");
-	sweep("fork/root/--srv-harbour-tides--/child-1/session.jsonl.zstd");
-	sweep("ranges-zstd/root/--srv-harbour-tides--/rng/session.jsonl.zstd");
+	sweep("interrupted-zstd/store/--srv-harbour-tides--/i-tools/session.jsonl.zstd");
+	sweep("fork/store/--srv-harbour-tides--/child-1/session.jsonl.zstd");
+	sweep("ranges-zstd/store/--srv-harbour-tides--/rng/session.jsonl.zstd");
 }
 
 static void test_raw(void **state)
 {
 	(void)state;
-	sweep("chunk-runs/root/--srv-harbour-lamps--/s-runs/session.jsonl");
-	sweep("ranges-raw/root/--srv-harbour-tides--/rng-int/session.jsonl");
+	sweep("chunk-runs/store/--srv-harbour-lamps--/s-runs/session.jsonl");
+	sweep("ranges-raw/store/--srv-harbour-tides--/rng-int/session.jsonl");
 }
 
 static int setup(void **state)

@@ -379,7 +379,7 @@ static void trashed(void **state)
 			text = temp_get(info, &m);
 			assert_non_null(text);
 			assert_non_null(strstr(text, "[Trash Info]\nPath=/"));
-			assert_non_null(strstr(text, "/root/s.jsonl\nDeletionDate=2026-"));
+			assert_non_null(strstr(text, "/store/s.jsonl\nDeletionDate=2026-"));
 			free(text);
 		}
 		if (round == 0)
