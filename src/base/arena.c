@@ -93,6 +93,19 @@ char *arena_strdup(struct arena *a, const char *s)
 	return arena_strndup(a, s, strlen(s));
 }
 
+struct str arena_keep(struct arena *a, struct str s)
+{
+	return (struct str){ arena_strndup(a, s.n ? s.p : "", s.n), s.n };
+}
+
+struct str arena_take(struct arena *a, struct buf *b)
+{
+	struct str s = arena_keep(a, buf_str(b));
+
+	buf_release(b);
+	return s;
+}
+
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
 	va_list ap, again;

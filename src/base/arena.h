@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
+
 struct arena_block;
 struct arena {
 	struct arena_block *head;
@@ -20,6 +22,9 @@ void *arena_alloc(struct arena *a, size_t n);  /* not cleared */
 void *arena_zalloc(struct arena *a, size_t n);
 char *arena_strndup(struct arena *a, const char *s, size_t n); /* adds a NUL */
 char *arena_strdup(struct arena *a, const char *s);
+/* A copy with a NUL behind it; p is never NULL. */
+struct str arena_keep(struct arena *a, struct str s);
+struct str arena_take(struct arena *a, struct buf *b); /* the same of what is in b, which is released */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void arena_reset(struct arena *a); /* frees all but the newest block */
 void arena_free(struct arena *a);

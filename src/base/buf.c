@@ -43,6 +43,11 @@ bool str_starts(struct str a, const char *prefix)
 	return a.n >= n && (n == 0 || memcmp(a.p, prefix, n) == 0);
 }
 
+struct str buf_str(const struct buf *b)
+{
+	return (struct str){ b->n ? b->p : "", b->n };
+}
+
 int buf_try_reserve(struct buf *b, size_t more)
 {
 	size_t need, cap = b->cap < 64 ? 64 : b->cap;

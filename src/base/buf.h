@@ -29,6 +29,7 @@ bool str_eqs(struct str a, const char *s);
 bool str_starts(struct str a, const char *prefix);
 int str_order(struct str a, struct str b);  /* by bytes, as memcmp: the order of code points in UTF-8 */
 
+struct str buf_str(const struct buf *b);      /* what is in it; p is never NULL */
 int buf_try_reserve(struct buf *b, size_t more); /* 0 or ERR_NOMEM */
 void buf_reserve(struct buf *b, size_t more);    /* room for `more` bytes and a NUL */
 void buf_add(struct buf *b, const void *p, size_t n);

@@ -257,7 +257,7 @@ static struct str written_key(struct writer *w, struct str key)
 		return key;
 	buf_clear(&w->key);
 	json_put_requoted(&w->key, key);
-	return (struct str){ arena_strndup(&w->arena, w->key.p, w->key.n), w->key.n };
+	return arena_keep(&w->arena, buf_str(&w->key));
 }
 
 static void collect(struct writer *w, struct level *l, struct str raw)

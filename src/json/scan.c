@@ -618,6 +618,15 @@ enum json_status json_scan_bytewise(
 	return scan(p, n, keys, nkeys, true, out, BY_BYTES);
 }
 
+bool json_is_blank(const char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && bytes_is_space(p[i]))
+		i++;
+	return i == n;
+}
+
 enum json_status json_scan_value(const char *p, size_t n, struct json_scan *out)
 {
 	return scan(p, n, NULL, 0, false, out, BY_WORDS);

@@ -68,6 +68,7 @@ enum json_status json_scan_bytewise(const char *p, size_t n, const char *const *
 
 /* The same check for any one JSON value (list, string, number ...); `end` is behind it. */
 enum json_status json_scan_value(const char *p, size_t n, struct json_scan *out);
+bool json_is_blank(const char *p, size_t n); /* nothing but white space as JSON has it */
 
 /*
  * Any one value; of an object the members that are asked for. Bytes that are

@@ -18,11 +18,6 @@ enum {
 	CELLS_MAX = 4 << 20
 }; /* of the table of a comparison; above it nothing in the middle is the same */
 
-static struct str keep(struct arena *a, struct str s)
-{
-	return (struct str){ arena_strndup(a, s.n ? s.p : "", s.n), s.n };
-}
-
 /* Room for one more in an array of the arena. */
 static void *grow(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 {
@@ -50,7 +45,7 @@ struct card *card_add(struct card_list *list, struct arena *a, enum card_kind ki
 void card_add_attr(struct card *card, struct arena *a, struct str key, struct str value)
 {
 	card->attrs = grow(a, card->attrs, card->nattrs, &card->attrs_cap, sizeof(*card->attrs));
-	card->attrs[card->nattrs++] = (struct card_attr){ keep(a, key), keep(a, value) };
+	card->attrs[card->nattrs++] = (struct card_attr){ arena_keep(a, key), arena_keep(a, value) };
 }
 
 void card_add_missing(struct card *card, struct arena *a, const char *fmt, ...)
@@ -63,7 +58,7 @@ void card_add_missing(struct card *card, struct arena *a, const char *fmt, ...)
 	va_end(ap);
 	card->missing =
 		grow(a, card->missing, card->nmissing, &card->missing_cap, sizeof(*card->missing));
-	card->missing[card->nmissing++] = keep(a, (struct str){ text.p ? text.p : "", text.n });
+	card->missing[card->nmissing++] = arena_keep(a, buf_str(&text));
 	buf_release(&text);
 }
 
@@ -84,7 +79,7 @@ void card_say(
 {
 	h->v = grow(a, h->v, h->n, &h->cap, sizeof(*h->v));
 	h->v[h->n++] = (struct card_message){
-		.role = keep(a, role), .text = keep(a, text), .entry = entry, .other = CARD_NONE
+		.role = arena_keep(a, role), .text = arena_keep(a, text), .entry = entry, .other = CARD_NONE
 	};
 }
 

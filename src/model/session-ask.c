@@ -142,6 +142,15 @@ void session_title(struct session *s, struct buf *out)
 	buf_release(&who);
 }
 
+struct str session_keep_id(struct session *s, uint32_t entry, struct arena *a)
+{
+	struct buf id = { 0 };
+
+	if (entry != ENTRY_NONE && s->ops->id(s, entry, &id, NULL) < 0)
+		buf_clear(&id);
+	return arena_take(a, &id);
+}
+
 /* ---- names ---- */
 
 static int resolve_tip(struct session *s, const char *form, const char *steps, uint32_t *out,

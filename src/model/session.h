@@ -264,6 +264,8 @@ const struct label *session_label(const struct session *s, uint32_t entry);  /* 
 
 uint64_t session_line(const struct session *s, uint32_t entry); /* of the file, from 1; 0: no lines */
 uint64_t session_hash(const struct session *s, const void *id, size_t n);
+/* The id of an entry, in `a`; empty for ENTRY_NONE, and where it can not be had. */
+struct str session_keep_id(struct session *s, uint32_t entry, struct arena *a);
 /* By exact id; confirmed by the bytes through ops->id. ENTRY_NONE when unknown. */
 uint32_t session_find(struct session *s, struct str id);
 /*

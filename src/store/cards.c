@@ -47,17 +47,6 @@ static uint64_t parent_hash(const struct session *s, uint32_t entry)
 	return parent == ENTRY_NONE ? 0 : s->entries[parent].idhash;
 }
 
-static struct str id_of(struct session *s, uint32_t entry, struct arena *a)
-{
-	struct buf id = { 0 };
-	struct str kept = { "", 0 };
-
-	if (entry != ENTRY_NONE && s->ops->id(s, entry, &id, NULL) == 0)
-		kept = (struct str){ arena_strndup(a, id.n ? id.p : "", id.n), id.n };
-	buf_release(&id);
-	return kept;
-}
-
 /* The old file may be overwritten by now: its bytes count only while the id still stands there. */
 static void say_entry(
 	struct session *s, uint32_t entry, bool is_old, struct arena *a, struct card_history *h)
@@ -96,10 +85,10 @@ static void add_card(
 	struct card *card = card_add(&w->parents, a, CARD_PARENT);
 	struct card_history before = { 0 }, after = { 0 };
 	struct str root = str_of("none: a root");
-	struct str is_parent = id_of(now, now->entries[is].parent, a);
+	struct str is_parent = session_keep_id(now, now->entries[is].parent, a);
 
-	card->id = card->at = id_of(now, is, a);
-	card->from = id_of(old, old->entries[was].parent, a);
+	card->id = card->at = session_keep_id(now, is, a);
+	card->from = session_keep_id(old, old->entries[was].parent, a);
 	card->time = now->entries[is].time;
 	card_add_attr(card, a, str_of("parent before"), card->from.n ? card->from : root);
 	card_add_attr(card, a, str_of("parent now"), is_parent.n ? is_parent : root);

@@ -26,12 +26,9 @@ static struct str cut(struct str s, size_t limit)
 static struct str decoded(struct str raw, struct arena *a)
 {
 	struct buf text = { 0 };
-	struct str s;
 
 	flow_text(raw, &text);
-	s = (struct str){ arena_strndup(a, text.n ? text.p : "", text.n), text.n };
-	buf_release(&text);
-	return s;
+	return arena_take(a, &text);
 }
 
 /* A member of an object: a string decoded, another value as it stands; n 0: none. */
@@ -43,14 +40,6 @@ static struct str member(struct str object, const char *key, struct arena *a)
 	if (type == JSON_NONE || type == JSON_NULL)
 		return (struct str){ "", 0 };
 	return type == JSON_STRING ? decoded(raw, a) : raw;
-}
-
-static struct str keep(struct arena *a, struct buf *b)
-{
-	struct str s = { arena_strndup(a, b->n ? b->p : "", b->n), b->n };
-
-	buf_release(b);
-	return s;
 }
 
 static const char *evidence_of(struct str relation, struct arena *a)
@@ -71,19 +60,17 @@ static const char *evidence_of(struct str relation, struct arena *a)
 		if (json_int64(json_get(ref, "block"), &block))
 			buf_printf(&text, ":%" PRId64, block);
 	}
-	return keep(a, &text).p;
+	return arena_take(a, &text).p;
 }
 
 /* A relation as its round has it; n 0 when it can not be read. */
 static struct str raw_of(struct conversation *c, uint32_t version, struct arena *a)
 {
 	struct buf raw = { 0 };
-	struct str line = { "", 0 };
 
-	if (flow_raw(c->f, version, &raw, NULL) == 0)
-		line = (struct str){ arena_strndup(a, raw.n ? raw.p : "", raw.n), raw.n };
-	buf_release(&raw);
-	return line;
+	if (flow_raw(c->f, version, &raw, NULL) < 0)
+		buf_clear(&raw);
+	return arena_take(a, &raw);
 }
 
 struct str conversation_relation_via(struct conversation *c, uint32_t version, struct arena *a)
@@ -202,7 +189,7 @@ static bool about_node(struct conversation *c, uint32_t line, const struct flow_
 	} else {
 		return false;
 	}
-	out->text = keep(a, &text);
+	out->text = arena_take(a, &text);
 	return true;
 }
 
@@ -231,7 +218,7 @@ static struct str arguments_of(const struct flow_node *n, size_t limit, struct a
 		buf_release(&text);
 		return first;
 	}
-	return keep(a, &text);
+	return arena_take(a, &text);
 }
 
 static struct str started(struct conversation *c, uint32_t id)
@@ -364,7 +351,7 @@ static struct str join_flags(const struct flow_node *n, struct arena *a)
 			buf_addc(&text, ' ');
 		buf_addstr(&text, n->flags[i]);
 	}
-	return keep(a, &text);
+	return arena_take(a, &text);
 }
 
 int conversation_node(struct conversation *c, uint32_t line, size_t limit, struct arena *a,

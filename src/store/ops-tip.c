@@ -15,11 +15,6 @@
 
 enum { LABEL_MAX = 1000 };
 
-static struct str str_buf(const struct buf *b)
-{
-	return (struct str){ b->p ? b->p : "", b->n };
-}
-
 /* Show the line, or write it and take in what it changes. */
 static int put_line(
 	struct work *w, const struct buf *line, bool dry, struct done *d, struct err *err)
@@ -44,7 +39,7 @@ static int tip_id(struct work *w, struct buf *id, struct str *out, struct err *e
 		return 0;
 	if (work_entry_id(w, w->s->tip, id, err) < 0)
 		return ERR_IO;
-	*out = str_buf(id);
+	*out = buf_str(id);
 	return 0;
 }
 
@@ -96,8 +91,8 @@ int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, stru
 	if (rc == 0)
 		rc = work_entry_id(w, entry, &id, err);
 	if (rc == 0)
-		rc = checkout(w, str_buf(&id), dry, d, &from, err);
-	if (rc == 0 && !dry && from.n > 0 && !str_eq(str_buf(&from), str_buf(&id))) {
+		rc = checkout(w, buf_str(&id), dry, d, &from, err);
+	if (rc == 0 && !dry && from.n > 0 && !str_eq(buf_str(&from), buf_str(&id))) {
 		struct undo *u = undo_push(w, UNDO_CHECKOUT);
 
 		u->entry = from;
@@ -157,7 +152,7 @@ int work_label(
 	if (rc == 0)
 		rc = work_entry_id(w, entry, &id, err);
 	if (rc == 0)
-		rc = label(w, str_buf(&id), text, dry, d, &before, &was_set, err);
+		rc = label(w, buf_str(&id), text, dry, d, &before, &was_set, err);
 	if (rc == 0 && !dry && (was_set || text.n > 0)) {
 		struct undo *u = undo_push(w, UNDO_LABEL);
 
@@ -184,12 +179,12 @@ int work_undo(struct work *w, struct done *d, struct err *err)
 	u = w->undo[w->nundo - 1];
 	switch (u.op) {
 	case UNDO_CHECKOUT:
-		rc = checkout(w, str_buf(&u.entry), false, d, &now, err);
+		rc = checkout(w, buf_str(&u.entry), false, d, &now, err);
 		if (rc == 0)
-			done_say(d, "undone: the tip is %s again", short_id(str_buf(&u.entry)).s);
+			done_say(d, "undone: the tip is %s again", short_id(buf_str(&u.entry)).s);
 		break;
 	case UNDO_LABEL:
-		rc = label(w, str_buf(&u.entry), str_buf(&u.text), false, d, &now, &was_set, err);
+		rc = label(w, buf_str(&u.entry), buf_str(&u.text), false, d, &now, &was_set, err);
 		if (rc == 0)
 			done_say(d,
 				u.was_set ? "undone: the label is [%.*s] again"
@@ -197,7 +192,7 @@ int work_undo(struct work *w, struct done *d, struct err *err)
 				(int)u.text.n, u.text.n ? u.text.p : "");
 		break;
 	case UNDO_TITLE:
-		rc = title_set(w, u.was_set ? str_buf(&u.text) : (struct str){ NULL, 0 }, false, d,
+		rc = title_set(w, u.was_set ? buf_str(&u.text) : (struct str){ NULL, 0 }, false, d,
 			&now, &was_set, err);
 		if (rc == 0)
 			done_say(d,

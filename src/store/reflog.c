@@ -146,7 +146,7 @@ static struct str take_string(struct reflog *r, struct str raw)
 	struct str s;
 
 	json_string(raw, &b, SIZE_MAX);
-	s = (struct str){ arena_strndup(&r->arena, b.n ? b.p : "", b.n), b.n };
+	s = arena_keep(&r->arena, buf_str(&b));
 	buf_release(&b);
 	return s;
 }

@@ -88,17 +88,6 @@ static void apply(struct session *s, struct nodes *nodes, uint32_t entry)
 	nodes->n -= last - first;
 }
 
-static struct str kept_id(struct session *s, uint32_t entry, struct arena *a)
-{
-	struct buf id = { 0 };
-	struct str kept = { "", 0 };
-
-	if (dsh_op_id(s, entry, &id, NULL) == 0)
-		kept = (struct str){ arena_strndup(a, id.p, id.n), id.n };
-	buf_release(&id);
-	return kept;
-}
-
 int dsh_op_cards(struct session *s, struct arena *a, struct card_list *out, struct err *err)
 {
 	struct dsh_src *src = s->src;
@@ -113,12 +102,12 @@ int dsh_op_cards(struct session *s, struct arena *a, struct card_list *out, stru
 			continue;
 		if (replaces(item)) {
 			card = card_add(out, a, item->type == T_TOOL_RESULT ? CARD_PRUNE : CARD_COMPACTION);
-			card->id = card->at = kept_id(s, e, a);
+			card->id = card->at = session_keep_id(s, e, a);
 			card->entry = e;
 			card->time = s->entries[e].time;
 			card->own = (uint64_t)(item - src->items);
 			if (before != ENTRY_NONE)
-				card->from = kept_id(s, before, a);
+				card->from = session_keep_id(s, before, a);
 			card->system_changed = CARD_NO;
 		}
 		before = e;
@@ -176,13 +165,13 @@ static void add_attrs(struct session *s, struct card *card, struct arena *a)
 		else
 			buf_addstr(&text, raw);
 		card_add_attr(card, a, str_of(names[k]),
-			(struct str){ arena_strndup(a, text.n ? text.p : "", text.n), text.n });
+			arena_keep(a, buf_str(&text)));
 	}
 	tokens_add(&tokens, tokens_of(&r));
 	if (tokens.calls) {
 		buf_clear(&text);
 		tokens_put(&tokens, &text);
-		card_add_attr(card, a, str_of("tokens"), (struct str){ arena_strndup(a, text.p, text.n), text.n });
+		card_add_attr(card, a, str_of("tokens"), arena_keep(a, buf_str(&text)));
 	}
 out:
 	rec_release(&r);

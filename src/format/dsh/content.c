@@ -35,7 +35,7 @@ static struct str decode(struct job *j, struct str raw, size_t limit, bool *more
 
 	if (more)
 		*more = used < raw.n;
-	kept = (struct str){ arena_strndup(j->a, text.p ? text.p : "", text.n), text.n };
+	kept = arena_keep(j->a, buf_str(&text));
 	buf_release(&text);
 	return kept;
 }
@@ -128,7 +128,7 @@ static void add_result(struct job *j, struct str block, uint32_t entry)
 			part->more = j->out->more = true;
 	}
 	part = &j->out->v[at];
-	part->text = (struct str){ arena_strndup(j->a, text.p ? text.p : "", text.n), text.n };
+	part->text = arena_keep(j->a, buf_str(&text));
 	buf_release(&text);
 }
 
@@ -261,8 +261,7 @@ static int assemble(struct job *j, struct err *err)
 		struct part *part = content_add(j->out, j->a, b->kind);
 
 		part->text =
-			(struct str){ arena_strndup(j->a, b->text.p ? b->text.p : "", b->text.n),
-				b->text.n };
+			arena_keep(j->a, buf_str(&b->text));
 		part->name = b->name;
 		part->ref = b->id;
 		part->whole = b->whole;
@@ -468,7 +467,7 @@ static void add_tokens(struct job *j, const char *name, const struct dsh_tokens 
 
 	if (t->calls) {
 		tokens_put(t, &text);
-		add_meta(j, str_of(name), (struct str){ arena_strndup(j->a, text.p, text.n), text.n });
+		add_meta(j, str_of(name), arena_keep(j->a, buf_str(&text)));
 	}
 	buf_release(&text);
 }

@@ -61,14 +61,6 @@ struct str rec_object(const struct dsh_rec *r)
 	return (struct str){ r->p + r->sc.start, r->sc.end - r->sc.start };
 }
 
-static bool is_blank(const char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r' && p[i] != '\n')
-			return false;
-	return true;
-}
-
 static void make_lossy(struct buf *out, const char *p, size_t n)
 {
 	buf_clear(out);
@@ -98,7 +90,7 @@ static void scan(struct dsh_rec *r, const char *p, size_t n)
 	r->p = p;
 	r->state = REC_BAD;
 	if (status == JSON_OK) {
-		if (is_blank(p + r->sc.end, n - r->sc.end))
+		if (json_is_blank(p + r->sc.end, n - r->sc.end))
 			r->state = REC_EVENT;
 		else
 			r->why = "more follows the object";
@@ -107,7 +99,7 @@ static void scan(struct dsh_rec *r, const char *p, size_t n)
 	r->why = status == JSON_END ? "the line is blank"
 		 : r->sc.reason     ? r->sc.reason
 				    : "it ends early";
-	if (json_scan_value(p, n, &r->sc) == JSON_OK && is_blank(p + r->sc.end, n - r->sc.end))
+	if (json_scan_value(p, n, &r->sc) == JSON_OK && json_is_blank(p + r->sc.end, n - r->sc.end))
 		r->state = REC_VALUE;
 }
 

@@ -52,7 +52,7 @@ static struct str last_part(struct str record, size_t *index)
 	return last;
 }
 
-static struct str part_at(struct str record, uint64_t want)
+struct str flow_part_at(struct str record, uint64_t want)
 {
 	struct str key, part;
 	struct json_iter it;
@@ -140,7 +140,7 @@ static bool push(struct rebuild *rb, struct flow_place place)
 		buf_release(&line);
 		return fail(rb, "missing: its record is not there");
 	}
-	b->record = (struct str){ arena_strndup(&rb->records, line.p, line.n), line.n };
+	b->record = arena_keep(&rb->records, buf_str(&line));
 	buf_release(&line);
 	b->manifest = json_get(last_part(b->record, &last), "data");
 	if (!json_string_eq(json_get(b->manifest, "schema"), "provider_body/1"))
@@ -153,7 +153,7 @@ static bool push(struct rebuild *rb, struct flow_place place)
 	rb->depth++;
 	if (json_type_of(json_get(b->manifest, "why")) == JSON_STRING &&
 		json_type_of(json_get(b->manifest, "segments")) != JSON_LIST) {
-		if (!add_part(part_at(b->record, 0), &b->text))
+		if (!add_part(flow_part_at(b->record, 0), &b->text))
 			return fail(rb, "its bytes are not there");
 		return true;
 	}
@@ -291,8 +291,7 @@ void flow_body_rebuild(struct flow_conversation *c, struct flow_place place, str
 	if (push(rb, place) && build(rb)) {
 		struct build *b = &rb->stack[0];
 
-		out->bytes = (struct str){ arena_strndup(a, b->text.n ? b->text.p : "", b->text.n),
-			b->text.n };
+		out->bytes = arena_keep(a, buf_str(&b->text));
 		memcpy(out->sha256, b->sha256, sizeof(out->sha256));
 	} else {
 		out->why = rb->why;

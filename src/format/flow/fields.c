@@ -106,7 +106,7 @@ static struct str decoded(struct str raw, bool escaped, struct arena *a)
 	if (!escaped && utf8_valid_prefix(s.p, s.n) == s.n)
 		return s;
 	flow_text(raw, &text);
-	s = (struct str){ arena_strndup(a, text.n ? text.p : "", text.n), text.n };
+	s = arena_keep(a, buf_str(&text));
 	buf_release(&text);
 	return s;
 }

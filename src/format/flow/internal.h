@@ -283,6 +283,8 @@ void flow_observed_content(
 
 /* ---- body.c ---- */
 
+/* Part number `want`, from 0, of a landed record; p NULL when there is none. */
+struct str flow_part_at(struct str record, uint64_t want);
 void flow_body_rebuild(struct flow_conversation *c, struct flow_place place, struct arena *a,
 	struct flow_body *out);
 

@@ -123,7 +123,7 @@ uint32_t flow_names_add(struct flow_names *names, struct str s, bool *is_new)
 	if (names->n >= FLOW_NONE - 1)
 		die("a conversation of over four thousand million names");
 	names->v = xgrow(names->v, &names->cap, names->n + 1, sizeof(*names->v));
-	names->v[names->n] = (struct str){ arena_strndup(&names->arena, s.n ? s.p : "", s.n), s.n };
+	names->v[names->n] = arena_keep(&names->arena, s);
 	*slot = (struct flow_slot){ (uint32_t)++names->n, (uint32_t)(h >> 32) };
 	return slot->name - 1;
 }

@@ -13,11 +13,6 @@ const char *const flow_usage_names[FLOW_USAGES] = { "in", "out", "cache_read", "
 
 enum { REFS_MAX = 256, FLAGS_MAX = 64, BODIES_MAX = 64 };
 
-static struct str keep(struct arena *a, const struct buf *b)
-{
-	return (struct str){ arena_strndup(a, b->n ? b->p : "", b->n), b->n };
-}
-
 static bool is_there(struct str raw)
 {
 	enum json_type type = json_type_of(raw);
@@ -42,7 +37,7 @@ static struct str record_of(struct flow_conversation *c, struct flow_place place
 	struct str s = { NULL, 0 };
 
 	if (flow_record(c, place.seq, place.row, &line, &err) == 0)
-		s = keep(a, &line);
+		s = arena_keep(a, buf_str(&line));
 	else if (missing && !*missing)
 		*missing = arena_strdup(a, err.text);
 	buf_release(&line);
@@ -50,18 +45,6 @@ static struct str record_of(struct flow_conversation *c, struct flow_place place
 }
 
 /* ---- parts ---- */
-
-static struct str part_at(struct str record, int64_t block)
-{
-	struct str key, part;
-	struct json_iter it;
-
-	json_iter_init(&it, json_get(record, "parts"));
-	for (int64_t i = 0; json_iter_next(&it, &key, &part); i++)
-		if (i == block)
-			return part;
-	return (struct str){ NULL, 0 };
-}
 
 static struct str part_of_kind(struct str record, const char *kind)
 {
@@ -81,9 +64,9 @@ static struct str part_of(struct str record, struct flow_place place)
 	struct str part;
 
 	if (place.has_block)
-		return part_at(record, place.block);
+		return flow_part_at(record, (uint64_t)place.block);
 	part = part_of_kind(record, "text");
-	return part.p ? part : part_at(record, 0);
+	return part.p ? part : flow_part_at(record, 0);
 }
 
 /* The text parts of a record, a line each; p NULL when it has none. */
@@ -104,7 +87,7 @@ static struct str joined_texts(struct str record, struct arena *a)
 		flow_text(json_get(part, "text"), &text);
 	}
 	if (any)
-		all = keep(a, &text);
+		all = arena_keep(a, buf_str(&text));
 	buf_release(&text);
 	return all;
 }
@@ -131,7 +114,7 @@ static struct str queued_prompt(struct str data, struct arena *a)
 		flow_text(json_get(item, "text"), &text);
 	}
 	if (text.n)
-		all = keep(a, &text);
+		all = arena_keep(a, buf_str(&text));
 	buf_release(&text);
 	return all;
 }
@@ -177,7 +160,7 @@ static void take_result(
 	struct str record, struct flow_place place, struct arena *a, struct flow_node *n)
 {
 	struct str part =
-		place.has_block ? part_at(record, place.block) : part_of_kind(record, "result");
+		place.has_block ? flow_part_at(record, (uint64_t)place.block) : part_of_kind(record, "result");
 	struct flow_said said = { 0 };
 	struct str failed = json_get(part, "failed");
 
@@ -315,7 +298,7 @@ int flow_node_read(struct flow_conversation *c, uint32_t version, bool bodies, s
 
 	*out = (struct flow_node){ .id = flow_word(c, v->id), .kind = flow_word(c, v->kind),
 		.parent = flow_word(c, v->a), .stream = flow_word(c, v->b), .place = v->place };
-	line = keep(a, &raw);
+	line = arena_keep(a, buf_str(&raw));
 	buf_release(&raw);
 	if (rc < 0)
 		return rc;

@@ -22,11 +22,6 @@ static struct str member(struct str object, const char *key, struct arena *a)
 	return json_type_of(raw) == JSON_STRING ? flow_decoded(raw, a) : (struct str){ NULL, 0 };
 }
 
-static struct str keep(struct arena *a, const struct buf *b)
-{
-	return (struct str){ arena_strndup(a, b->n ? b->p : "", b->n), b->n };
-}
-
 /* ---- a diff ---- */
 
 static int64_t number(struct str object, const char *key)
@@ -76,7 +71,7 @@ static struct str diff_of(struct str change, const struct flow_file_change *f, s
 		put_hunk(&text, hunk);
 	}
 	if (any)
-		diff = keep(a, &text);
+		diff = arena_keep(a, buf_str(&text));
 	buf_release(&text);
 	return diff;
 }
@@ -144,7 +139,7 @@ static void take_record(
 	struct err err = { 0 };
 
 	if (flow_record(c, place.seq, place.row, &line, &err) == 0) {
-		record = keep(a, &line);
+		record = arena_keep(a, buf_str(&line));
 		json_iter_init(&it, json_get(record, "parts"));
 		while (json_iter_next(&it, &key, &part))
 			if (json_string_eq(json_get(part, "k"), "data"))
@@ -206,7 +201,7 @@ static void add_file(
 		add_word(&row, f->attribution);
 	if (!f->diff.p && f->state.n)
 		add_word(&row, f->state);
-	add_row(out, a, "changed", keep(a, &row));
+	add_row(out, a, "changed", arena_keep(a, buf_str(&row)));
 	buf_release(&row);
 	if (!f->diff.p)
 		return;
@@ -227,7 +222,7 @@ static void add_summary(struct content *out, struct arena *a, const struct flow_
 		add_word(&row, words[i]);
 	if (o->has_duration)
 		buf_printf(&row, "%s%" PRIi64 " ms", row.n ? "  " : "", o->duration_ms);
-	add_row(out, a, o->is_execution ? "execution" : "changes", keep(a, &row));
+	add_row(out, a, o->is_execution ? "execution" : "changes", arena_keep(a, buf_str(&row)));
 	buf_release(&row);
 }
 

@@ -70,15 +70,6 @@ static __attribute__((format(printf, 3, 4))) bool reject(
 
 /* ---- a line ---- */
 
-static bool is_blank(const char *p, size_t n)
-{
-	while (n && (*p == ' ' || *p == '\t' || *p == '\r')) {
-		p++;
-		n--;
-	}
-	return n == 0;
-}
-
 static bool scan_line(struct reader *rd, const char *const *keys, size_t nkeys)
 {
 	const struct log_line *line = rd->line;
@@ -92,7 +83,7 @@ static bool scan_line(struct reader *rd, const char *const *keys, size_t nkeys)
 	if (status != JSON_OK)
 		return reject(rd, sc->is_deep ? "too-deep" : "bad-json", "%s at byte %zu",
 			sc->reason, sc->error_at + 1);
-	if (!is_blank(line->p + sc->end, line->n - sc->end))
+	if (!json_is_blank(line->p + sc->end, line->n - sc->end))
 		return reject(rd, "bad-json", "more follows the value at byte %zu", sc->end + 1);
 	if (line->p[sc->start] != '{')
 		return reject(rd, "bad-type", "the line is not an object");

@@ -86,11 +86,6 @@ static struct str text_of(struct gather *g, uint32_t line, struct arena *a, stru
 	return n->said.text;
 }
 
-static struct str kept(struct str s, struct arena *a)
-{
-	return (struct str){ arena_strndup(a, s.n ? s.p : "", s.n), s.n };
-}
-
 static struct str label_of(struct gather *g, const struct found *f, struct arena *a)
 {
 	struct flow_node n;
@@ -115,12 +110,11 @@ static void read_talk(struct gather *g, size_t i, struct arena *a)
 
 	t->id = flow_word(g->c, v->id);
 	t->stream = flow_word(g->c, v->b);
-	t->label = kept(label_of(g, &g->found[i], &scratch), a);
-	t->reply = kept(
-		g->found[i].reply ? text_of(g, g->found[i].reply - 1, &scratch, &n) : str_of(NULL),
-		a);
+	t->label = arena_keep(a, label_of(g, &g->found[i], &scratch));
+	t->reply = arena_keep(a,
+		g->found[i].reply ? text_of(g, g->found[i].reply - 1, &scratch, &n) : str_of(NULL));
 	text_of(g, t->line, &scratch, &n);
-	t->at = kept(n.time, a);
+	t->at = arena_keep(a, n.time);
 	t->is_timed = flow_time(t->at, &t->ms);
 	t->place = v->place;
 	arena_free(&scratch);

@@ -13,7 +13,7 @@ static bool is_json(struct str text, enum json_type type)
 	struct json_scan scan;
 
 	if (json_scan_value(text.p, text.n, &scan) != JSON_OK ||
-		!tree_is_blank(text.p + scan.end, text.n - scan.end))
+		!json_is_blank(text.p + scan.end, text.n - scan.end))
 		return false;
 	return json_type_of((struct str){ text.p + scan.start, scan.end - scan.start }) == type;
 }

@@ -29,17 +29,6 @@ static uint32_t head_end(const struct session *s, uint32_t summary, uint32_t kep
 	return ENTRY_NONE;
 }
 
-static struct str id_of(struct session *s, uint32_t entry, struct arena *a)
-{
-	struct buf id = { 0 };
-	struct str kept = { "", 0 };
-
-	if (entry != ENTRY_NONE && s->ops->id(s, entry, &id, NULL) == 0)
-		kept = (struct str){ arena_strndup(a, id.n ? id.p : "", id.n), id.n };
-	buf_release(&id);
-	return kept;
-}
-
 int tree_op_cards(struct session *s, struct arena *a, struct card_list *out, struct err *err)
 {
 	(void)err;
@@ -51,11 +40,11 @@ int tree_op_cards(struct session *s, struct arena *a, struct card_list *out, str
 			e->first_child == ENTRY_NONE)
 			continue;
 		card = card_add(out, a, CARD_COMPACTION);
-		card->id = card->at = id_of(s, i, a);
+		card->id = card->at = session_keep_id(s, i, a);
 		card->entry = i;
 		card->time = e->time;
 		card->own = i;
-		card->from = id_of(s, head_end(s, i, e->first_child), a);
+		card->from = session_keep_id(s, head_end(s, i, e->first_child), a);
 	}
 	return 0;
 }

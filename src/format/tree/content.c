@@ -40,11 +40,6 @@ struct job {
 
 /* ---- small parts ---- */
 
-static struct str keep(struct arena *a, const struct buf *b)
-{
-	return (struct str){ arena_strndup(a, b->p ? b->p : "", b->n), b->n };
-}
-
 static struct str decode(struct arena *a, struct str raw, size_t limit, bool *more)
 {
 	struct buf text = { 0 };
@@ -53,7 +48,7 @@ static struct str decode(struct arena *a, struct str raw, size_t limit, bool *mo
 
 	if (more)
 		*more = used < raw.n;
-	kept = keep(a, &text);
+	kept = arena_keep(a, buf_str(&text));
 	buf_release(&text);
 	return kept;
 }
@@ -81,7 +76,7 @@ static int set_content(struct job *j, struct part *part, uint32_t entry, struct 
 	int rc = tree_content(j->s, entry, rec, j->limit, &text, &part->more, &part->whole, err);
 
 	if (rc == 0)
-		part->text = keep(j->a, &text);
+		part->text = arena_keep(j->a, buf_str(&text));
 	j->out->more = j->out->more || part->more;
 	buf_release(&text);
 	return rc;

@@ -38,7 +38,7 @@ static struct str decode(struct arena *a, struct str raw)
 	struct str kept;
 
 	json_string(raw, &text, SIZE_MAX);
-	kept = (struct str){ arena_strndup(a, text.p ? text.p : "", text.n), text.n };
+	kept = arena_keep(a, buf_str(&text));
 	buf_release(&text);
 	return kept;
 }

@@ -35,11 +35,6 @@ struct tree_src {
 	size_t window_n;
 };
 
-/* ---- tree.c ---- */
-
-/* Only white space as JSON has it. */
-bool tree_is_blank(const char *p, size_t n);
-
 /* ---- entry.c ---- */
 
 /*

@@ -49,7 +49,7 @@ static void survey_line(const struct piece *at, struct survey *sv)
 		}
 		sv->count++;
 		sv->end += scan.end;
-		sv->is_all = tree_is_blank(at->p + sv->end, at->n - sv->end);
+		sv->is_all = json_is_blank(at->p + sv->end, at->n - sv->end);
 		if (sv->is_all)
 			return;
 		if (at->p[sv->end] != '{') {
@@ -110,7 +110,7 @@ static size_t take_piece(struct tree_loader *ld, const struct piece *at)
 	case JSON_END:
 		return at->n;
 	case JSON_OK:
-		if (!tree_is_blank(at->p + scan.end, at->n - scan.end))
+		if (!json_is_blank(at->p + scan.end, at->n - scan.end))
 			break;
 		tree_take_object(ld, at->p, at->off, at->number, &scan, 0);
 		return at->n;

@@ -22,7 +22,7 @@ static bool scan_object(struct str text, const char *const *keys, size_t nkeys,
 	struct json_scan *scan)
 {
 	return json_scan(text.p, text.n, keys, nkeys, scan) == JSON_OK &&
-		tree_is_blank(text.p + scan->end, text.n - scan->end);
+		json_is_blank(text.p + scan->end, text.n - scan->end);
 }
 
 static struct str without_mark(const struct buf *text)

@@ -30,14 +30,6 @@ const struct format format_tree = {
 	.file = tree_file,
 };
 
-bool tree_is_blank(const char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r' && p[i] != '\n')
-			return false;
-	return true;
-}
-
 bool tree_id_is_legal(const char *id)
 {
 	size_t n = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
