@@ -85,7 +85,10 @@ enum effect command_run(struct view *v, const struct command *c, const char *arg
 			return FX_REDRAW;
 		}
 	}
-	return c->run(v, arg ? arg : "");
+	if (!c->opens)
+		return c->run(v, arg ? arg : "");
+	view_push(v->ui, c->opens, v);
+	return FX_REDRAW;
 }
 
 enum effect command_line(struct view *v, const char *line)

@@ -46,6 +46,7 @@ struct command {
 	const char *arg;    /* what the ":command" takes, for help; NULL: nothing */
 	unsigned when;
 	enum effect (*run)(struct view *v, const char *arg);
+	const struct view_ops *opens; /* instead of `run`: this screen opens on top */
 };
 
 struct command_table {

@@ -241,36 +241,6 @@ static enum effect run_show(struct view *v, const char *arg)
 
 /* ---- screens, copying ---- */
 
-static enum effect run_rounds(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_rounds, v);
-	return FX_REDRAW;
-}
-
-static enum effect run_relations(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_relations, v);
-	return FX_REDRAW;
-}
-
-static enum effect run_unresolved(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_unresolved, v);
-	return FX_REDRAW;
-}
-
-static enum effect run_cards(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_cards, v);
-	return FX_REDRAW;
-}
-
-static enum effect run_problems(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_problems, v);
-	return FX_REDRAW;
-}
-
 /* Everything that a node says, as plain text. */
 static int copy_text(struct view *v, struct buf *text, struct err *err)
 {
@@ -303,14 +273,10 @@ static enum effect run_copy(struct view *v, const char *arg)
 	else
 		buf_addstr(&text, conversation_word(conversation_of(v)->c,
 					  line_at(v, conversation_cursor(v))->id));
-	if (rc == 0)
-		rc = outside_copy(v->ui, (struct str){ text.n ? text.p : "", text.n }, &err);
 	if (rc < 0)
 		ui_error(v->ui, "%s", err.text);
-	else if (v->pane_focus)
-		ui_say(v->ui, "copied the text, %zu bytes", text.n);
 	else
-		ui_say(v->ui, "copied the id %s", text.n ? text.p : "");
+		outside_copy(v->ui, buf_str(&text), !v->pane_focus);
 	buf_release(&text);
 	return FX_REDRAW;
 }
@@ -354,15 +320,15 @@ static const struct command table[] = {
 	{ .name = "show", .keys = "&", .group = "Conversation", .when = WHEN_LOADED, .arg = "KINDS",
 	  .help = "Which nodes are shown: all, talk, prompts, tools, changed", .run = run_show },
 	{ .name = "rounds", .keys = "g r", .group = "Screens", .hint = "rounds",
-	  .when = WHEN_LOADED, .help = "The rounds and their checks", .run = run_rounds },
+	  .when = WHEN_LOADED, .help = "The rounds and their checks", .opens = &view_rounds },
 	{ .name = "relations", .keys = "g l", .group = "Screens", .hint = "relations",
-	  .when = WHEN_LOADED, .help = "The relations between nodes", .run = run_relations },
+	  .when = WHEN_LOADED, .help = "The relations between nodes", .opens = &view_relations },
 	{ .name = "unresolved", .keys = "g u", .group = "Screens", .hint = "unresolved",
-	  .when = WHEN_LOADED, .help = "What is named and not there", .run = run_unresolved },
+	  .when = WHEN_LOADED, .help = "What is named and not there", .opens = &view_unresolved },
 	{ .name = "cards", .keys = "g c", .group = "Screens", .hint = "cards", .when = WHEN_LOADED,
-	  .help = "Where the history that the model was sent was rewritten", .run = run_cards },
+	  .help = "Where the history that the model was sent was rewritten", .opens = &view_cards },
 	{ .name = "problems", .keys = "g p", .group = "Screens", .when = WHEN_LOADED,
-	  .help = "What is wrong with the rounds, and where", .run = run_problems },
+	  .help = "What is wrong with the rounds, and where", .opens = &view_problems },
 	{ .name = "copy", .keys = "y", .group = "Screens", .when = WHEN_ROW,
 	  .help = "Copy the node's id; in the pane its text", .run = run_copy },
 };

@@ -207,3 +207,11 @@ void conversation_draw_slider(struct conversation_view *cv, struct rowbuf *out)
 	row_printf(out, sums.withdrawn ? mark_role('-') : ROLE_DIM, "  - %u", sums.withdrawn);
 	row_pad(out, ROLE_NORMAL);
 }
+
+void conversation_put_word(
+	const struct view *v, struct rowbuf *out, enum role role, uint32_t word, int cols)
+{
+	struct str s = conversation_word(conversation_model(v), word);
+
+	row_field(out, role, s.n ? s.p : "-", s.n ? s.n : 1, cols);
+}

@@ -272,7 +272,7 @@ static int copy_by_command(const char *command, struct str text, struct err *err
 	return rc;
 }
 
-int outside_copy(struct ui *ui, struct str text, struct err *err)
+static int to_clipboard(struct ui *ui, struct str text, struct err *err)
 {
 	const char *command = getenv("BOUGH_COPY");
 	struct buf safe = { 0 }, seq = { 0 };
@@ -293,4 +293,16 @@ int outside_copy(struct ui *ui, struct str text, struct err *err)
 	buf_release(&safe);
 	buf_release(&seq);
 	return rc;
+}
+
+void outside_copy(struct ui *ui, struct str text, bool is_id)
+{
+	struct err err = { 0 };
+
+	if (to_clipboard(ui, text, &err) < 0)
+		ui_error(ui, "%s", err.text);
+	else if (is_id)
+		ui_say(ui, "copied the id %.*s", (int)text.n, text.p);
+	else
+		ui_say(ui, "copied the text, %zu bytes", text.n);
 }

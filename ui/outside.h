@@ -25,7 +25,10 @@ void outside_drop(char **path);
 /* The text as it came back from the editor without the lines of `notes`; for the tests. */
 void outside_strip_notes(struct str text, struct str notes, struct buf *out);
 
-/* To the clipboard: through $BOUGH_COPY when it is set, else OSC 52. The text is made safe. */
-int outside_copy(struct ui *ui, struct str text, struct err *err);
+/*
+ * To the clipboard: through $BOUGH_COPY when it is set, else OSC 52. The text is
+ * made safe. The status line says what was copied, or why it was not.
+ */
+void outside_copy(struct ui *ui, struct str text, bool is_id);
 
 #endif

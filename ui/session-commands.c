@@ -230,30 +230,6 @@ static enum effect run_show(struct view *v, const char *arg)
 
 /* ---- screens, copying ---- */
 
-static enum effect run_branches(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_branches, v);
-	return FX_REDRAW;
-}
-
-static enum effect run_problems(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_problems, v);
-	return FX_REDRAW;
-}
-
-static enum effect run_reflog(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_reflog, v);
-	return FX_REDRAW;
-}
-
-static enum effect run_cards(struct view *v, const char *arg)
-{
-	view_push(v->ui, &view_cards, v);
-	return FX_REDRAW;
-}
-
 static enum effect run_copy(struct view *v, const char *arg)
 {
 	struct session_view *sv = session_of(v);
@@ -266,14 +242,10 @@ static enum effect run_copy(struct view *v, const char *arg)
 		rc = work_content(sv->w, entry, &text, &err);
 	else
 		buf_addstr(&text, entry_id(sv, entry));
-	if (rc == 0)
-		rc = outside_copy(v->ui, (struct str){ text.n ? text.p : "", text.n }, &err);
 	if (rc < 0)
 		ui_error(v->ui, "%s", err.text);
-	else if (v->pane_focus)
-		ui_say(v->ui, "copied the text, %zu bytes", text.n);
 	else
-		ui_say(v->ui, "copied the id %s", text.p);
+		outside_copy(v->ui, buf_str(&text), !v->pane_focus);
 	buf_release(&text);
 	return FX_REDRAW;
 }
@@ -330,14 +302,14 @@ static const struct command table[] = {
 	{ .name = "trash", .keys = "D", .group = "Changing",
 	  .help = "Move the session to the trash (asks first)", .run = alter_trash },
 	{ .name = "branches", .keys = "g b", .group = "Screens", .help = "The branches",
-	  .run = run_branches },
+	  .opens = &view_branches },
 	{ .name = "problems", .keys = "g p", .group = "Screens",
-	  .help = "What is wrong with the file, and where", .run = run_problems },
+	  .help = "What is wrong with the file, and where", .opens = &view_problems },
 	{ .name = "reflog", .keys = "g h", .group = "Screens",
-	  .help = "Checkouts, labels and appends made with bough", .run = run_reflog },
+	  .help = "Checkouts, labels and appends made with bough", .opens = &view_reflog },
 	{ .name = "cards", .keys = "g c", .group = "Screens",
 	  .help = "Where the history was rewritten: compactions, parents that changed",
-	  .run = run_cards },
+	  .opens = &view_cards },
 	{ .name = "copy", .keys = "y", .group = "Screens", .when = WHEN_ROW,
 	  .help = "Copy the entry's id; in the pane its text", .run = run_copy },
 };

@@ -254,13 +254,7 @@ static enum effect run_undo(struct view *v, const char *arg)
 
 static enum effect run_copy(struct view *v, const char *arg)
 {
-	const struct session_row *row = sessions_under_cursor(v);
-	struct err err = { 0 };
-
-	if (outside_copy(v->ui, str_of(row->id), &err) < 0)
-		ui_error(v->ui, "%s", err.text);
-	else
-		ui_say(v->ui, "copied the id %s", row->id);
+	outside_copy(v->ui, str_of(sessions_under_cursor(v)->id), true);
 	return FX_REDRAW;
 }
 

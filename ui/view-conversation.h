@@ -49,6 +49,9 @@ uint32_t conversation_nearest(
 const char *node_word(struct str kind, char room[16]);
 enum role node_role(struct str kind);
 enum role mark_role(char mark);
+/* A word of the conversation in so many columns; "-" for an empty one. */
+void conversation_put_word(
+	const struct view *v, struct rowbuf *out, enum role role, uint32_t word, int cols);
 void conversation_draw_row(struct conversation_view *cv, uint32_t line, struct rowbuf *out);
 void conversation_draw_slider(struct conversation_view *cv, struct rowbuf *out);
 /* conversation-page.c */

@@ -7,19 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
 #include "ui/internal.h"
 #include "ui/page.h"
+#include "ui/picks.h"
 #include "ui/view-conversation.h"
 #include "ui/view.h"
 
 struct relations {
-	uint32_t *shown;        /* indices of conversation_relations */
-	uint32_t *ids;          /* words of their ids: they outlive the list */
-	size_t nshown;
+	struct picks picks;     /* first */
 	uint32_t type, quality; /* words; CONVERSATION_NONE: all */
-	unsigned generation, reads;
-	struct arena scratch;
+	unsigned reads;
 };
 
 static struct relations *of(const struct view *v)
@@ -34,13 +31,6 @@ static int relations_open(struct view *v, const void *arg, struct err *err)
 	return 0;
 }
 
-static void relations_close(struct view *v)
-{
-	free(of(v)->shown);
-	free(of(v)->ids);
-	arena_free(&of(v)->scratch);
-}
-
 static const struct conversation_relation *list(const struct view *v, uint32_t *n)
 {
 	struct conversation *c = conversation_model(v);
@@ -53,7 +43,7 @@ static const struct conversation_relation *at(const struct view *v, size_t line)
 {
 	uint32_t n;
 
-	return &list(v, &n)[of(v)->shown[line]];
+	return &list(v, &n)[of(v)->picks.shown[line]];
 }
 
 static void relations_layout(struct view *v)
@@ -62,57 +52,20 @@ static void relations_layout(struct view *v)
 	uint32_t n;
 	const struct conversation_relation *all = list(v, &n);
 
-	r->shown = xrealloc(r->shown, (size_t)n + 1, sizeof(*r->shown));
-	r->ids = xrealloc(r->ids, (size_t)n + 1, sizeof(*r->ids));
-	r->nshown = 0;
+	picks_begin(v, n);
 	if (r->reads != conversation_of(v->below)->reads) /* the words were numbers of another reading */
 		r->type = r->quality = CONVERSATION_NONE;
 	r->reads = conversation_of(v->below)->reads;
 	for (uint32_t i = 0; i < n; i++)
 		if ((r->type == CONVERSATION_NONE || all[i].type == r->type) &&
-		    (r->quality == CONVERSATION_NONE || all[i].quality == r->quality)) {
-			r->ids[r->nshown] = all[i].id;
-			r->shown[r->nshown++] = i;
-		}
-	r->generation = session_of(v->below)->generation;
-}
-
-static bool relations_stale(const struct view *v)
-{
-	return of(v)->generation != session_of(v->below)->generation;
-}
-
-static size_t relations_count(const struct view *v)
-{
-	return of(v)->nshown;
-}
-
-static uint64_t relations_id(const struct view *v, size_t line)
-{
-	return of(v)->ids[line];
-}
-
-static size_t relations_line_of(const struct view *v, uint64_t id)
-{
-	for (size_t i = 0; i < of(v)->nshown; i++)
-		if (of(v)->ids[i] == id)
-			return i;
-	return LINE_NONE;
+		    (r->quality == CONVERSATION_NONE || all[i].quality == r->quality))
+			picks_add(v, i, all[i].id);
 }
 
 static enum role quality_role(struct str quality)
 {
 	return str_eqs(quality, "conflict") || str_eqs(quality, "unresolved") ? ROLE_DAMAGE :
 		str_eqs(quality, "exact_unique") ? ROLE_ON_BRANCH : ROLE_NEW;
-}
-
-static void put_word(struct view *v, struct rowbuf *out, enum role role, uint32_t word, int cols)
-{
-	struct str s = conversation_word(conversation_model(v), word);
-
-	if (!s.n)
-		s = str_of("-");
-	row_field(out, role, s.p, s.n, cols);
 }
 
 static void relations_row(struct view *v, size_t line, struct rowbuf *out)
@@ -123,21 +76,21 @@ static void relations_row(struct view *v, size_t line, struct rowbuf *out)
 	struct str via;
 
 	row_printf(out, mark_role(r->mark), "%c ", r->mark);
-	put_word(v, out, ROLE_STRONG, r->type, cols >= 60 ? 10 : 8);
+	conversation_put_word(v, out, ROLE_STRONG, r->type, cols >= 60 ? 10 : 8);
 	row_spaces(out, ROLE_NORMAL, 1);
-	put_word(v, out, ROLE_NORMAL, r->from, end > 4 ? end : 4);
+	conversation_put_word(v, out, ROLE_NORMAL, r->from, end > 4 ? end : 4);
 	row_lit(out, ROLE_LINK, " -> ");
-	put_word(v, out, ROLE_NORMAL, r->to, end > 4 ? end : 4);
+	conversation_put_word(v, out, ROLE_NORMAL, r->to, end > 4 ? end : 4);
 	if (cols < 60)
 		return;
 	row_spaces(out, ROLE_NORMAL, 1);
-	put_word(v, out, quality_role(conversation_word(c, r->quality)), r->quality, 16);
+	conversation_put_word(v, out, quality_role(conversation_word(c, r->quality)), r->quality, 16);
 	if (row_left(out) < 16)
 		return; /* the pane has it */
-	via = conversation_relation_via(c, r->version, &of(v)->scratch);
+	via = conversation_relation_via(c, r->version, &of(v)->picks.scratch);
 	row_spaces(out, ROLE_NORMAL, 1);
 	row_text(out, ROLE_DIM, via.p, via.n);
-	arena_reset(&of(v)->scratch);
+	arena_reset(&of(v)->picks.scratch);
 }
 
 static void put_filter(struct view *v, const char *name, uint32_t word, struct rowbuf *out)
@@ -155,8 +108,8 @@ static void relations_header(struct view *v, struct rowbuf *out)
 	uint32_t n;
 
 	list(v, &n);
-	row_printf(out, ROLE_TITLE, " Relations   %zu", of(v)->nshown);
-	if (of(v)->nshown < n)
+	row_printf(out, ROLE_TITLE, " Relations   %zu", of(v)->picks.n);
+	if (of(v)->picks.n < n)
 		row_printf(out, ROLE_TITLE, " of %u", n);
 	if (!conversation_model(v))
 		return;
@@ -182,7 +135,7 @@ static void put_end(struct view *v, const char *name, uint32_t word, struct page
 
 		page_puts(p, ROLE_NORMAL, "  ");
 		page_text(p, node_role(kind), kind.p, kind.n);
-		conversation_row(c, line, 200, &of(v)->scratch, &row);
+		conversation_row(c, line, 200, &of(v)->picks.scratch, &row);
 		page_puts(p, ROLE_NORMAL, "  ");
 		page_text(p, ROLE_NORMAL, row.text.p, row.text.n);
 	}
@@ -201,10 +154,10 @@ static void relations_pane(struct view *v, struct page *p, size_t limit)
 {
 	struct conversation *c = conversation_model(v);
 	const struct conversation_relation *r;
-	struct arena *a = &of(v)->scratch;
+	struct arena *a = &of(v)->picks.scratch;
 	struct str quality;
 
-	if (!c || v->cursor >= of(v)->nshown)
+	if (!c || v->cursor >= of(v)->picks.n)
 		return;
 	r = at(v, v->cursor);
 	quality = conversation_word(c, r->quality);
@@ -218,11 +171,6 @@ static void relations_pane(struct view *v, struct page *p, size_t limit)
 	if (r->mark == '-')
 		page_words(p, ROLE_DIFF_DEL, "withdrawn by this round");
 	arena_reset(a);
-}
-
-static unsigned relations_state(const struct view *v)
-{
-	return WHEN_PANE | (of(v)->nshown > 0 ? WHEN_ROW : 0);
 }
 
 static const char *relations_empty(const struct view *v)
@@ -322,15 +270,15 @@ const struct view_ops view_relations = {
 	.private_size = sizeof(struct relations),
 	.commands = &relations_commands,
 	.open = relations_open,
-	.close = relations_close,
+	.close = picks_close,
 	.layout = relations_layout,
-	.is_stale = relations_stale,
-	.count = relations_count,
+	.is_stale = picks_stale,
+	.count = picks_count,
 	.draw_row = relations_row,
 	.draw_header = relations_header,
-	.line_id = relations_id,
-	.line_of = relations_line_of,
+	.line_id = picks_id,
+	.line_of = picks_line_of,
 	.fill_pane = relations_pane,
 	.empty = relations_empty,
-	.state = relations_state,
+	.state = picks_state,
 };

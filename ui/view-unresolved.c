@@ -7,18 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
 #include "ui/internal.h"
+#include "ui/picks.h"
 #include "ui/view-conversation.h"
 #include "ui/view.h"
 
 struct unresolved {
-	uint32_t *shown; /* indices of conversation_unresolved */
-	uint32_t *ids;   /* words of their ids: they outlive the list */
-	size_t nshown;
+	struct picks picks;     /* first */
 	char state[32];  /* only these; "" all */
-	unsigned generation;
-	struct arena scratch;
 };
 
 static const char *const states[] = { "open", "resolved", "terminal" };
@@ -27,13 +23,6 @@ static const char *const states[] = { "open", "resolved", "terminal" };
 static struct unresolved *of(const struct view *v)
 {
 	return v->priv;
-}
-
-static void unresolved_close(struct view *v)
-{
-	free(of(v)->shown);
-	free(of(v)->ids);
-	arena_free(&of(v)->scratch);
 }
 
 static const struct conversation_open *list(const struct view *v, uint32_t *n)
@@ -48,7 +37,7 @@ static const struct conversation_open *at(const struct view *v, size_t line)
 {
 	uint32_t n;
 
-	return &list(v, &n)[of(v)->shown[line]];
+	return &list(v, &n)[of(v)->picks.shown[line]];
 }
 
 static struct str state_at(const struct view *v, uint32_t i)
@@ -65,48 +54,12 @@ static void unresolved_layout(struct view *v)
 	uint32_t n;
 	const struct conversation_open *all = list(v, &n);
 
-	u->shown = xrealloc(u->shown, (size_t)n + 1, sizeof(*u->shown));
-	u->ids = xrealloc(u->ids, (size_t)n + 1, sizeof(*u->ids));
-	u->nshown = 0;
+	picks_begin(v, n);
 	for (size_t s = 0; s < NSTATES; s++)
 		for (uint32_t i = 0; i < n; i++)
 			if (str_eqs(state_at(v, i), states[s]) &&
-				(!*u->state || strcmp(u->state, states[s]) == 0)) {
-				u->ids[u->nshown] = all[i].id;
-				u->shown[u->nshown++] = i;
-			}
-	u->generation = session_of(v->below)->generation;
-}
-
-static bool unresolved_stale(const struct view *v)
-{
-	return of(v)->generation != session_of(v->below)->generation;
-}
-
-static size_t unresolved_count(const struct view *v)
-{
-	return of(v)->nshown;
-}
-
-static uint64_t unresolved_id(const struct view *v, size_t line)
-{
-	return of(v)->ids[line];
-}
-
-static size_t unresolved_line_of(const struct view *v, uint64_t id)
-{
-	for (size_t i = 0; i < of(v)->nshown; i++)
-		if (of(v)->ids[i] == id)
-			return i;
-	return LINE_NONE;
-}
-
-static void put_word(struct view *v, struct rowbuf *out, enum role role, uint32_t word, int cols)
-{
-	struct str s = conversation_word(conversation_model(v), word);
-
-	row_field(out, role, s.n ? s.p : "-", s.n ? s.n : 1, cols);
-	row_spaces(out, ROLE_NORMAL, 1);
+				(!*u->state || strcmp(u->state, states[s]) == 0))
+				picks_add(v, i, all[i].id);
 }
 
 static void unresolved_row(struct view *v, size_t line, struct rowbuf *out)
@@ -117,18 +70,21 @@ static void unresolved_row(struct view *v, size_t line, struct rowbuf *out)
 	bool wide = row_left(out) >= 60;
 
 	row_printf(out, mark_role(u->mark), "%c ", u->mark);
-	put_word(v, out,
+	conversation_put_word(v, out,
 		str_eqs(state, "open")       ? ROLE_NEW
 		: str_eqs(state, "resolved") ? ROLE_ON_BRANCH
 					     : ROLE_DAMAGE,
 		u->state, 9);
-	put_word(v, out, ROLE_STRONG, u->kind, wide ? 18 : 14);
-	put_word(v, out, ROLE_NORMAL, u->ref, wide ? 20 : 12);
+	row_spaces(out, ROLE_NORMAL, 1);
+	conversation_put_word(v, out, ROLE_STRONG, u->kind, wide ? 18 : 14);
+	row_spaces(out, ROLE_NORMAL, 1);
+	conversation_put_word(v, out, ROLE_NORMAL, u->ref, wide ? 20 : 12);
+	row_spaces(out, ROLE_NORMAL, 1);
 	if (!wide)
 		return;
-	reason = conversation_reason(c, u->version, &of(v)->scratch);
+	reason = conversation_reason(c, u->version, &of(v)->picks.scratch);
 	row_text(out, ROLE_DIM, reason.p, reason.n);
-	arena_reset(&of(v)->scratch);
+	arena_reset(&of(v)->picks.scratch);
 }
 
 static void unresolved_header(struct view *v, struct rowbuf *out)
@@ -162,22 +118,17 @@ static void unresolved_pane(struct view *v, struct page *p, size_t limit)
 	struct conversation *c = conversation_model(v);
 	const struct conversation_open *u;
 
-	if (!c || v->cursor >= of(v)->nshown)
+	if (!c || v->cursor >= of(v)->picks.n)
 		return;
 	u = at(v, v->cursor);
 	put_line(p, "state    ", ROLE_STRONG, conversation_word(c, u->state));
 	put_line(p, "kind     ", ROLE_NORMAL, conversation_word(c, u->kind));
 	put_line(p, "names    ", ROLE_ID, conversation_word(c, u->ref));
-	put_line(p, "reason   ", ROLE_NORMAL, conversation_reason(c, u->version, &of(v)->scratch));
+	put_line(p, "reason   ", ROLE_NORMAL, conversation_reason(c, u->version, &of(v)->picks.scratch));
 	put_line(p, "id       ", ROLE_DIM, conversation_word(c, u->id));
 	if (u->mark == '-')
 		page_words(p, ROLE_DIFF_DEL, "withdrawn by this round");
-	arena_reset(&of(v)->scratch);
-}
-
-static unsigned unresolved_state(const struct view *v)
-{
-	return WHEN_PANE | (of(v)->nshown > 0 ? WHEN_ROW : 0);
+	arena_reset(&of(v)->picks.scratch);
 }
 
 static const char *unresolved_empty(const struct view *v)
@@ -248,15 +199,15 @@ const struct view_ops view_unresolved = {
 	.pane_percent = 30,
 	.private_size = sizeof(struct unresolved),
 	.commands = &unresolved_commands,
-	.close = unresolved_close,
+	.close = picks_close,
 	.layout = unresolved_layout,
-	.is_stale = unresolved_stale,
-	.count = unresolved_count,
+	.is_stale = picks_stale,
+	.count = picks_count,
 	.draw_row = unresolved_row,
 	.draw_header = unresolved_header,
-	.line_id = unresolved_id,
-	.line_of = unresolved_line_of,
+	.line_id = picks_id,
+	.line_of = picks_line_of,
 	.fill_pane = unresolved_pane,
 	.empty = unresolved_empty,
-	.state = unresolved_state,
+	.state = picks_state,
 };

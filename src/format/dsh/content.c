@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "format/parts.h"
+
 enum {
 	FOLDED_MAX = 64, /* folded events that are shown; more are counted */
 	FOLDED_REACH = 4096,
@@ -27,49 +29,17 @@ struct job {
 
 /* ---- parts ---- */
 
-static struct str decode(struct job *j, struct str raw, size_t limit, bool *more)
-{
-	struct buf text = { 0 };
-	struct str kept;
-	size_t used = json_string(raw, &text, limit);
-
-	if (more)
-		*more = used < raw.n;
-	kept = arena_keep(j->a, buf_str(&text));
-	buf_release(&text);
-	return kept;
-}
-
-/* A string decoded, anything else as it is written. */
-static void set_text(struct job *j, struct part *part, struct str raw)
-{
-	if (json_type_of(raw) == JSON_STRING) {
-		part->text = decode(j, raw, j->limit, &part->more);
-		part->whole = raw.n - 2;
-	} else {
-		size_t n = raw.n < j->limit ? raw.n : j->limit;
-
-		part->text = (struct str){ arena_strndup(j->a, raw.n ? raw.p : "", n), n };
-		part->whole = raw.n;
-		part->more = n < raw.n;
-	}
-	j->out->more = j->out->more || part->more;
-}
-
 static struct part *add_part(struct job *j, enum part_kind kind, struct str raw)
 {
 	struct part *part = content_add(j->out, j->a, kind);
 
-	set_text(j, part, raw);
+	parts_set_text(j->out, part, j->a, j->limit, raw);
 	return part;
 }
 
 static void add_note(struct job *j, const char *text)
 {
-	struct part *part = content_add(j->out, j->a, PART_NOTE);
-
-	part->text = str_of(text);
-	part->whole = part->text.n;
+	parts_add_note(j->out, j->a, text);
 }
 
 static void add_meta(struct job *j, struct str name, struct str text)
@@ -85,11 +55,11 @@ static void add_image(struct job *j, struct str block)
 {
 	struct str at = json_get(block, "attachment");
 	struct part *part = content_add(j->out, j->a, PART_IMAGE);
-	struct str name = decode(j, json_get(at, "name"), SHORT_TEXT, NULL);
+	struct str name = parts_decode(j->a, json_get(at, "name"), SHORT_TEXT, NULL);
 	struct str width = json_get(at, "width"), height = json_get(at, "height"),
 		   bytes = json_get(at, "bytes");
 
-	part->name = decode(j, json_get(at, "mediaType"), SHORT_TEXT, NULL);
+	part->name = parts_decode(j->a, json_get(at, "mediaType"), SHORT_TEXT, NULL);
 	part->text = str_of(arena_printf(j->a, "%.*s %.*sx%.*s, %.*s bytes, kept outside the log",
 		(int)name.n, name.p, (int)(width.n > 12 ? 12 : width.n), width.n ? width.p : "",
 		(int)(height.n > 12 ? 12 : height.n), height.n ? height.p : "",
@@ -106,7 +76,7 @@ static void add_result(struct job *j, struct str block, uint32_t entry)
 	struct buf text = { 0 };
 	size_t at = j->out->n - 1;
 
-	part->ref = decode(j, json_get(block, "toolCallId"), j->limit, NULL);
+	part->ref = parts_decode(j->a, json_get(block, "toolCallId"), j->limit, NULL);
 	part->failed = json_type_of(json_get(block, "isError")) == JSON_TRUE;
 	part->entry = entry;
 	json_iter_init(&it, json_get(block, "content"));
@@ -145,8 +115,8 @@ static void add_block(struct job *j, struct str block, bool is_plain)
 	} else if (json_string_eq(type, "tool-call")) {
 		struct part *part = add_part(j, PART_CALL, json_get(block, "arguments"));
 
-		part->name = decode(j, json_get(block, "name"), j->limit, NULL);
-		part->ref = decode(j, json_get(block, "id"), j->limit, NULL);
+		part->name = parts_decode(j->a, json_get(block, "name"), j->limit, NULL);
+		part->ref = parts_decode(j->a, json_get(block, "id"), j->limit, NULL);
 	} else if (json_string_eq(type, "tool-result")) {
 		add_result(j, block, ENTRY_NONE);
 	} else {
@@ -201,9 +171,9 @@ static void add_delta(struct job *j, struct stream *st, enum part_kind kind, str
 	if (!b || json_type_of(text) != JSON_STRING)
 		return;
 	if (!b->id.n && id.n)
-		b->id = decode(j, id, j->limit, NULL);
+		b->id = parts_decode(j->a, id, j->limit, NULL);
 	if (!b->name.n && name.n)
-		b->name = decode(j, name, j->limit, NULL);
+		b->name = parts_decode(j->a, name, j->limit, NULL);
 	b->whole += text.n - 2;
 	if (b->text.n < j->limit)
 		json_string(text, &b->text, j->limit - b->text.n);
@@ -331,7 +301,7 @@ static void add_folded(struct job *j, const struct dsh_rec *r)
 	}
 	json_put_compact(&text, data);
 	n = text.n > SHORT_TEXT ? SHORT_TEXT : text.n;
-	add_meta(j, decode(j, rec_field(r, K_TYPE), SHORT_TEXT, NULL),
+	add_meta(j, parts_decode(j->a, rec_field(r, K_TYPE), SHORT_TEXT, NULL),
 		(struct str){ arena_strndup(j->a, text.p ? text.p : "", n), n });
 	buf_release(&text);
 }
@@ -543,7 +513,7 @@ static int fill(struct job *j, struct err *err)
 	if (rc < 0)
 		goto out;
 	data = rec_field(&r, K_DATA);
-	j->out->role = decode(j, rec_field(&r, K_TYPE), SHORT_TEXT, NULL).p;
+	j->out->role = parts_decode(j->a, rec_field(&r, K_TYPE), SHORT_TEXT, NULL).p;
 	add_state_notes(j, &r);
 	if (e->kind == KIND_SUMMARY)
 		add_card(j, &r);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "format/parts.h"
 
 enum {
 	RECORD_MAX = 256 << 10, /* larger records are read in pieces */
@@ -40,35 +41,6 @@ struct job {
 
 /* ---- small parts ---- */
 
-static struct str decode(struct arena *a, struct str raw, size_t limit, bool *more)
-{
-	struct buf text = { 0 };
-	struct str kept;
-	size_t used = json_string(raw, &text, limit);
-
-	if (more)
-		*more = used < raw.n;
-	kept = arena_keep(a, buf_str(&text));
-	buf_release(&text);
-	return kept;
-}
-
-/* The text of a raw value: decoded when it is a string, otherwise as it is written. */
-static void set_text(struct job *j, struct part *part, struct str raw)
-{
-	if (json_type_of(raw) == JSON_STRING) {
-		part->text = decode(j->a, raw, j->limit, &part->more);
-		part->whole = raw.n - 2;
-	} else {
-		size_t n = raw.n < j->limit ? raw.n : j->limit;
-
-		part->text = (struct str){ arena_strndup(j->a, raw.n ? raw.p : "", n), n };
-		part->whole = raw.n;
-		part->more = n < raw.n;
-	}
-	j->out->more = j->out->more || part->more;
-}
-
 static int set_content(struct job *j, struct part *part, uint32_t entry, struct tree_record *rec,
 	struct err *err)
 {
@@ -80,14 +52,6 @@ static int set_content(struct job *j, struct part *part, uint32_t entry, struct 
 	j->out->more = j->out->more || part->more;
 	buf_release(&text);
 	return rc;
-}
-
-static void add_note(struct job *j, const char *text)
-{
-	struct part *part = content_add(j->out, j->a, PART_NOTE);
-
-	part->text = (struct str){ text, strlen(text) };
-	part->whole = part->text.n;
 }
 
 /* ---- results of calls ---- */
@@ -125,7 +89,7 @@ static void find_results(struct job *j, struct results *found)
 		if (tree_record_open(j->s, at, TREE_WINDOW, &rec, NULL) == 0 &&
 			tree_record_metadata(j->s, at, RECORD_MAX, &rec, NULL) == 0) {
 			found->v[found->n].call =
-				decode(j->a, tree_metadata_get(&rec, "toolCallId"), SIZE_MAX, NULL);
+				parts_decode(j->a, tree_metadata_get(&rec, "toolCallId"), SIZE_MAX, NULL);
 			found->v[found->n++].entry = at;
 		}
 		tree_record_release(&rec);
@@ -136,8 +100,8 @@ static void find_results(struct job *j, struct results *found)
 static void set_result(struct job *j, struct part *part, uint32_t entry,
 	const struct tree_record *rec)
 {
-	part->name = decode(j->a, tree_metadata_get(rec, "toolName"), j->limit, NULL);
-	part->ref = decode(j->a, tree_metadata_get(rec, "toolCallId"), j->limit, NULL);
+	part->name = parts_decode(j->a, tree_metadata_get(rec, "toolName"), j->limit, NULL);
+	part->ref = parts_decode(j->a, tree_metadata_get(rec, "toolCallId"), j->limit, NULL);
 	part->failed = j->s->entries[entry].flags & ENTRY_FAILED;
 }
 
@@ -189,13 +153,13 @@ static int add_calls(struct job *j, bool *taken, struct err *err)
 		if (n++ >= CALLS_MAX)
 			continue;
 		part = content_add(j->out, j->a, PART_CALL);
-		part->name = decode(j->a, call.name, j->limit, NULL);
-		part->ref = decode(j->a, call.id, j->limit, NULL);
-		set_text(j, part, call.arguments);
+		part->name = parts_decode(j->a, call.name, j->limit, NULL);
+		part->ref = parts_decode(j->a, call.id, j->limit, NULL);
+		parts_set_text(j->out, part, j->a, j->limit, call.arguments);
 		rc = add_results_of(j, part->ref, found, err);
 	}
 	if (n > CALLS_MAX)
-		add_note(j, arena_printf(j->a, "%zu more calls are not shown", n - CALLS_MAX));
+		parts_add_note(j->out, j->a, arena_printf(j->a, "%zu more calls are not shown", n - CALLS_MAX));
 	tree_calls_release(&calls);
 	free(found);
 	return rc;
@@ -239,11 +203,11 @@ static void add_metadata(struct job *j, const char *const *taken)
 			continue;
 		n++;
 		part = content_add(j->out, j->a, PART_META);
-		part->name = decode(j->a, key, j->limit, NULL);
-		set_text(j, part, value);
+		part->name = parts_decode(j->a, key, j->limit, NULL);
+		parts_set_text(j->out, part, j->a, j->limit, value);
 	}
 	if (n > METADATA_MAX)
-		add_note(j, arena_printf(j->a, "%zu more keys of the metadata are not shown",
+		parts_add_note(j->out, j->a, arena_printf(j->a, "%zu more keys of the metadata are not shown",
 			n - METADATA_MAX));
 }
 
@@ -262,7 +226,7 @@ static const char *role_name(struct job *j, const struct entry *e)
 	case KIND_SUMMARY:
 		return "SYSTEM";
 	default:
-		return decode(j->a, json_raw(j->rec.p, &j->rec.scan.field[KEY_ROLE]), j->limit, NULL).p;
+		return parts_decode(j->a, json_raw(j->rec.p, &j->rec.scan.field[KEY_ROLE]), j->limit, NULL).p;
 	}
 }
 
@@ -272,8 +236,8 @@ static void add_notes(struct job *j, const struct entry *e)
 
 	if (!(e->flags & (ENTRY_ORPHAN | ENTRY_CYCLE)))
 		return;
-	parent = decode(j->a, json_raw(j->rec.p, &j->rec.scan.field[KEY_PARENT]), j->limit, NULL);
-	add_note(j, arena_printf(j->a,
+	parent = parts_decode(j->a, json_raw(j->rec.p, &j->rec.scan.field[KEY_PARENT]), j->limit, NULL);
+	parts_add_note(j->out, j->a, arena_printf(j->a,
 		e->flags & ENTRY_ORPHAN ? "its parent %s is not in the file"
 					: "its parent %s leads back to it: the link is cut here",
 		parent.p));

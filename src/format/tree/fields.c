@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "format/parts.h"
 
 /* A key of the metadata and where it stood among the members. */
 struct member {
@@ -30,17 +31,6 @@ static int by_place(const void *a, const void *b)
 	const struct member *x = a, *y = b;
 
 	return x->first < y->first ? -1 : 1;
-}
-
-static struct str decode(struct arena *a, struct str raw)
-{
-	struct buf text = { 0 };
-	struct str kept;
-
-	json_string(raw, &text, SIZE_MAX);
-	kept = arena_keep(a, buf_str(&text));
-	buf_release(&text);
-	return kept;
 }
 
 /* Members with one key become one: the place of the first, the value of the last. */
@@ -74,7 +64,9 @@ static void read_metadata(struct str raw, struct arena *a, struct tree_fields *o
 	json_iter_init(&it, raw);
 	while (json_iter_next(&it, &key, &value)) {
 		v = xgrow(v, &cap, n + 1, sizeof(*v));
-		v[n] = (struct member){ .meta = { decode(a, key).p, decode(a, value) }, .at = n };
+		v[n] = (struct member){ .meta = { parts_decode(a, key, SIZE_MAX, NULL).p,
+					     parts_decode(a, value, SIZE_MAX, NULL) },
+			.at = n };
 		n++;
 	}
 	n = unite(v, n);
