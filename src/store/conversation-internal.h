@@ -8,6 +8,15 @@
 #include "format/flow/flow.h"
 #include "store/conversation.h"
 
+/* Rows of the lines that were asked for last, by line modulo their number. */
+enum { KEPT_ROWS = 256, KEPT_ROW_BYTES = 1 << 10 };
+struct kept_row {
+	uint32_t line;
+	size_t limit;                    /* 0: the place is free */
+	struct conversation_row row;
+	struct arena arena;              /* of the row's strings */
+};
+
 struct conversation {
 	struct flow_conversation *f;
 	struct session *s;               /* gets the findings as problems */
@@ -23,6 +32,7 @@ struct conversation {
 	struct conversation_open *unresolved;
 	uint32_t nrelations, nunresolved;
 	struct conversation_sums sums;
+	struct kept_row *kept;           /* KEPT_ROWS, or NULL: none was asked for yet */
 
 	struct arena card_arena;
 	struct card_list cards;
@@ -44,6 +54,8 @@ struct conversation {
 	int worst;                       /* of them: index of a word of conversation_state */
 };
 
+/* conversation-node.c */
+void conversation_rows_release(struct conversation *c);
 /* conversation-checks.c */
 void conversation_list_rounds(struct conversation *c);
 void conversation_checks_release(struct conversation *c);

@@ -235,7 +235,7 @@ static struct str started(struct conversation *c, uint32_t id)
 	return (struct str){ "", 0 };
 }
 
-void conversation_row(struct conversation *c, uint32_t line, size_t limit, struct arena *a,
+static void make_row(struct conversation *c, uint32_t line, size_t limit, struct arena *a,
 	struct conversation_row *out)
 {
 	struct flow_node n;
@@ -260,6 +260,48 @@ void conversation_row(struct conversation *c, uint32_t line, size_t limit, struc
 	if (out->is_missing)
 		out->text = str_of(n.missing);
 	out->text = cut(out->text, limit);
+}
+
+void conversation_rows_release(struct conversation *c)
+{
+	for (size_t i = 0; c->kept && i < KEPT_ROWS; i++)
+		arena_free(&c->kept[i].arena);
+	free(c->kept);
+	c->kept = NULL;
+}
+
+static void copy_row(struct arena *a, const struct conversation_row *row, struct conversation_row *out)
+{
+	*out = *row;
+	out->name = arena_keep(a, row->name);
+	out->text = arena_keep(a, row->text);
+	out->to = arena_keep(a, row->to);
+	out->note = arena_keep(a, row->note);
+}
+
+/*
+ * A row may cost reading a text of megabytes, and a frame asks for all that are
+ * on the screen: short ones are kept. What is missing may still come.
+ */
+void conversation_row(struct conversation *c, uint32_t line, size_t limit, struct arena *a,
+	struct conversation_row *out)
+{
+	struct kept_row *k;
+
+	if (!c->kept)
+		c->kept = xcalloc(KEPT_ROWS, sizeof(*c->kept));
+	k = &c->kept[line % KEPT_ROWS];
+	if (k->limit == limit && k->line == line) {
+		copy_row(a, &k->row, out);
+		return;
+	}
+	make_row(c, line, limit, a, out);
+	if (limit > KEPT_ROW_BYTES || out->is_missing)
+		return;
+	arena_free(&k->arena);
+	copy_row(&k->arena, out, &k->row);
+	k->line = line;
+	k->limit = limit;
 }
 
 /* ---- a page ---- */

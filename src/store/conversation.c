@@ -184,6 +184,7 @@ static void make_lines(struct conversation *c)
 
 static void drop_shown(struct conversation *c)
 {
+	conversation_rows_release(c);
 	flow_outline_release(&c->outline);
 	free(c->lines);
 	free(c->line_of);

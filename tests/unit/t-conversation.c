@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/xalloc.h"
-#include "store/conversation.h"
+#include "store/conversation-internal.h"
 #include "tests/lib/storeenv.h"
 
 #define SESSION "8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01"
@@ -187,6 +187,45 @@ static void test_node(void **state)
 	conversation_row(c, line_of("talk/main/cycle1"), 3, &a, &row);
 	assert_true(str_eqs(row.text, "why"));
 	arena_free(&a);
+}
+
+static void assert_same_row(
+	const struct conversation_row *x, const struct conversation_row *y)
+{
+	assert_true(str_eq(x->name, y->name) && str_eq(x->text, y->text) &&
+		str_eq(x->to, y->to) && str_eq(x->note, y->note));
+	assert_true(x->is_said == y->is_said && x->is_missing == y->is_missing &&
+		x->is_failed == y->is_failed);
+}
+
+/* A row that was asked for before, at another limit or in another round, is the one of now. */
+static void test_kept_rows(void **state)
+{
+	static const size_t limits[] = { 600, 600, 7, 2000, 600 };
+	static const uint32_t rounds[] = { 8, 4, 5, 4, 8, 1, 8 };
+
+	(void)state;
+	open_it();
+	for (size_t r = 0; r < sizeof(rounds) / sizeof(*rounds); r++) {
+		struct conversation *fresh = conversation_new(w);
+		struct arena a = { 0 };
+		uint32_t n;
+
+		conversation_show(c, rounds[r]);
+		conversation_show(fresh, rounds[r]);
+		conversation_lines(c, &n);
+		for (size_t k = 0; k < sizeof(limits) / sizeof(*limits); k++)
+			for (uint32_t i = 0; i < n; i++) {
+				struct conversation_row kept, made;
+
+				conversation_row(c, i, limits[k], &a, &kept);
+				conversation_rows_release(fresh);
+				conversation_row(fresh, i, limits[k], &a, &made);
+				assert_same_row(&kept, &made);
+			}
+		arena_free(&a);
+		conversation_free(&fresh);
+	}
 }
 
 static void test_missing(void **state)
@@ -404,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rounds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_node, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_kept_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_missing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cards, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_checks, set_up, tear_down),
