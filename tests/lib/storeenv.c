@@ -283,3 +283,14 @@ char *env_dump(const char *dir, size_t *n)
 	*n = b.n;
 	return b.n ? buf_take(&b) : xstrdup("");
 }
+
+void wrong(struct left *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (l->why[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(l->why, sizeof(l->why), fmt, ap);
+	va_end(ap);
+}

@@ -52,4 +52,14 @@ size_t env_problems(struct work *w, const char *kind); /* how many; NULL: all */
 /* One text with the name and content of every file below dir. Yours. */
 char *env_dump(const char *dir, size_t *n);
 
+/* What one case of a fault loop left behind. */
+struct left {
+	int rc;
+	struct err err;
+	struct done done;
+	bool for_good;  /* the fault did not go away: what could not be undone must be said */
+	char why[600];  /* the first thing that was wrong, "" nothing */
+};
+void wrong(struct left *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -30,14 +30,6 @@
 
 static struct env env;
 
-struct left {
-	int rc;
-	struct err err;
-	struct done done;
-	bool for_good;
-	char why[600];
-};
-
 struct scenario {
 	const char *name;
 	const char *batches[5];
@@ -46,19 +38,6 @@ struct scenario {
 	int (*run)(struct work *w, bool is_zstd, struct done *d, struct err *err);
 	void (*check)(const struct scenario *c, bool is_zstd, struct left *l);
 };
-
-static void wrong(struct left *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void wrong(struct left *l, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (l->why[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(l->why, sizeof(l->why), fmt, ap);
-	va_end(ap);
-}
 
 static const char *log_path(bool is_zstd)
 {

@@ -22,71 +22,11 @@
 #include "json/doc.h"
 #include "json/value.h"
 #include "json/write.h"
+#include "tests/lib/dsh-expected.h"
 
-static char *top;
-static json_doc *expected;
-static char *texts[2][2]; /* closers: ours, the backend's; as JSON text without quotes */
 static unsigned nsessions, nhashes, nrefused, failures;
 
 #define COMPLAIN(...) (failures++, fprintf(stderr, __VA_ARGS__), fputc('\n', stderr))
-
-/* ---- the expected answers ---- */
-
-static char *read_all(const char *path)
-{
-	struct buf b = { 0 };
-
-	assert_int_equal(log_read_file(path, 64 << 20, &b, NULL, NULL), 0);
-	return buf_take(&b);
-}
-
-static const json_doc *at(const json_doc *doc, const char *key)
-{
-	return doc ? json_doc_get(doc, key) : NULL;
-}
-
-static const char *string_of(const json_doc *doc)
-{
-	struct str s;
-
-	return doc && json_doc_get_string(doc, &s) ? s.p : NULL;
-}
-
-static void set_text(int which, int side, struct str raw)
-{
-	texts[which][side] = xstrndup(raw.p + 1, raw.n - 2);
-}
-
-/* The closing results in a line of JSON: the sentence inside. */
-static struct str sentence(struct str line)
-{
-	struct str block = json_get(json_get(json_get(line, "data"), "message"), "content"), none,
-		   inner;
-	struct json_iter it;
-
-	json_iter_init(&it, block);
-	json_iter_next(&it, &none, &block);
-	json_iter_init(&it, json_get(block, "content"));
-	json_iter_next(&it, &none, &inner);
-	return json_get(inner, "text");
-}
-
-static void learn_texts(int side, const char *lines)
-{
-	for (int i = 0; i < 2; i++) {
-		const char *nl = strchr(lines, '\n');
-
-		set_text(i, side, sentence((struct str){ lines, (size_t)(nl - lines) }));
-		lines = nl + 1;
-	}
-}
-
-static char *session_path(const char *name, const json_doc *session)
-{
-	const char *file = string_of(at(at(session, "files"), "path"));
-
-	return file ? xasprintf("%s/%s/store/%s", top, name, file) : NULL;
-}
 
 static struct session *load(const char *path)
 {
@@ -103,29 +43,19 @@ static struct session *load(const char *path)
 
 static int setup(void **state)
 {
-	const json_doc *tools, *frames;
 	struct session *s;
-	char *path, *text;
 	struct str closers;
+	char *path;
 	size_t n;
 
 	(void)state;
 	gcry_check_version(NULL);
-	top = xasprintf("%s/tests/format/dsh", getenv("srcdir") ? getenv("srcdir") : ".");
-	path = xasprintf("%s/expected.json", top);
-	text = read_all(path);
-	expected = json_doc_parse(str_of(text), false, NULL);
-	free(text);
-	free(path);
-	assert_non_null(expected);
-	tools = at(at(at(at(expected, "cases"), "interrupted-zstd"), "sessions"), "i-tools");
-	frames = at(at(at(at(tools, "load"), "disk"), "$FILE"), "appendedFrames");
-	learn_texts(1, string_of(json_doc_at(frames, 0)));
-	path = session_path("interrupted-zstd", tools);
+	dsh_expected_open();
+	path = dsh_path("interrupted-zstd", dsh_closed_session());
 	s = load(path);
 	closers = dsh_closers(s, &n);
 	assert_int_equal(n, 4);
-	learn_texts(0, closers.p);
+	dsh_learn(DSH_OURS, closers.p);
 	session_free(&s);
 	free(path);
 	return 0;
@@ -134,10 +64,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	json_doc_free(&expected);
-	for (int i = 0; i < 4; i++)
-		free(texts[i / 2][i % 2]);
-	free(top);
+	dsh_expected_close();
 	return 0;
 }
 
@@ -147,22 +74,6 @@ static bool collect(struct str lines, void *arg)
 {
 	buf_addstr(arg, lines);
 	return true;
-}
-
-static void exchange(struct buf *b, const char *ours, const char *theirs)
-{
-	struct buf out = { 0 };
-	const char *p = b->p, *hit;
-
-	while (b->n && (hit = strstr(p, ours))) {
-		buf_add(&out, p, (size_t)(hit - p));
-		buf_adds(&out, theirs);
-		p = hit + strlen(ours);
-	}
-	if (b->n)
-		buf_add(&out, p, (size_t)(b->p + b->n - p));
-	buf_release(b);
-	*b = out;
 }
 
 static void events_are(
@@ -177,8 +88,7 @@ static void events_are(
 
 	if (s->ops->events(s, flags, from, collect, &text, &err) < 0)
 		fail_msg("%s: %s", who, err.text);
-	exchange(&text, texts[0][0], texts[0][1]);
-	exchange(&text, texts[1][0], texts[1][1]);
+	dsh_exchange(&text, DSH_BACKENDS);
 	for (size_t i = 0; i < text.n; i++)
 		lines += text.p[i] == '\n';
 	if (json_doc_get_int(at(want, "events"), &n) && n != lines)
@@ -369,13 +279,13 @@ static bool check_session(struct str id, const json_doc *stored, void *arg)
 {
 	struct one_case *c = arg;
 	const json_doc *want = stored, *inspect;
-	char *path = session_path(c->name, stored),
+	char *path = dsh_path(c->name, stored),
 	     *who = xasprintf("%s/%.*s", c->name, (int)id.n, id.p);
 	bool ok = false, refused = false;
 
-	if (at(at(at(expected, "cases"), c->name), "withRanges"))
+	if (at(at(at(dsh_expected, "cases"), c->name), "withRanges"))
 		want = at(
-			at(at(at(at(expected, "cases"), c->name), "withRanges"), "sessions"), id.p);
+			at(at(at(at(dsh_expected, "cases"), c->name), "withRanges"), "sessions"), id.p);
 	if (!path || !want)
 		goto out;
 	nsessions++;
@@ -416,7 +326,7 @@ static bool check_case(struct str name, const json_doc *one, void *arg)
 static void test_cases(void **state)
 {
 	(void)state;
-	json_doc_each(at(expected, "cases"), check_case, NULL);
+	json_doc_each(at(dsh_expected, "cases"), check_case, NULL);
 	printf("dsh fixtures: %u sessions, %u digests, %u refused\n", nsessions, nhashes, nrefused);
 	assert_int_equal(failures, 0);
 	assert_true(nsessions > 100 && nhashes > 60 && nrefused > 40);
@@ -441,7 +351,7 @@ static void on_found(const struct found *f, void *arg)
 /* Every session that the backend lists is found; bough finds more, and says what is wrong with it. */
 static bool check_list(struct str name, const json_doc *one, void *arg)
 {
-	char *root = xasprintf("%s/%.*s/store", top, (int)name.n, name.p);
+	char *root = xasprintf("%s/%.*s/store", dsh_top, (int)name.n, name.p);
 	const json_doc *ids = at(at(one, "list"), "ids");
 	struct listed l = { 0 };
 	uint64_t pos = 0;
@@ -453,7 +363,7 @@ static bool check_list(struct str name, const json_doc *one, void *arg)
 		;
 	for (size_t i = 0; ids && i < json_doc_count(ids); i++) {
 		const json_doc *session = at(at(one, "sessions"), string_of(json_doc_at(ids, i)));
-		char *path = session ? session_path(name.p, session) : NULL;
+		char *path = session ? dsh_path(name.p, session) : NULL;
 
 		if (path && !strstr(l.ids.p, path))
 			COMPLAIN("%s: %s is not found", name.p, path);
@@ -471,7 +381,7 @@ static void test_lists(void **state)
 {
 	(void)state;
 	failures = 0;
-	json_doc_each(at(expected, "cases"), check_list, NULL);
+	json_doc_each(at(dsh_expected, "cases"), check_list, NULL);
 	assert_int_equal(failures, 0);
 }
 

@@ -27,29 +27,15 @@
 #include "json/value.h"
 #include "log/log.h"
 #include "store/store.h"
+#include "tests/lib/dsh-expected.h"
 #include "tests/lib/storeenv.h"
 
 static struct env env;
-static char *top;
-static json_doc *expected;
-static char *texts[2][2]; /* of the two closing results: the backend's, ours */
 static unsigned nrepaired, nsame, nrefused, failures;
 
 #define COMPLAIN(...) (failures++, fprintf(stderr, __VA_ARGS__), fputc('\n', stderr))
 
 /* ---- the expected answers ---- */
-
-static const json_doc *at(const json_doc *doc, const char *key)
-{
-	return doc ? json_doc_get(doc, key) : NULL;
-}
-
-static const char *string_of(const json_doc *doc)
-{
-	struct str s;
-
-	return doc && json_doc_get_string(doc, &s) ? s.p : NULL;
-}
 
 static bool is_true(const json_doc *doc)
 {
@@ -67,83 +53,32 @@ static int64_t int_of(const json_doc *doc)
 	return v;
 }
 
-/* The sentence in a closing result, as JSON text without its quotes. */
-static char *sentence(const char *line)
-{
-	struct str all = { line, strcspn(line, "\n") }, none, block, inner, text;
-	struct json_iter it;
-
-	json_iter_init(&it, json_get(json_get(json_get(all, "data"), "message"), "content"));
-	json_iter_next(&it, &none, &block);
-	json_iter_init(&it, json_get(block, "content"));
-	json_iter_next(&it, &none, &inner);
-	text = json_get(inner, "text");
-	assert_true(text.n > 2);
-	return xstrndup(text.p + 1, text.n - 2);
-}
-
-static void learn_texts(int side, const char *lines)
-{
-	for (int i = 0; i < 2; i++) {
-		texts[i][side] = sentence(lines);
-		lines = strchr(lines, '\n') + 1;
-	}
-}
-
-static char *exchange(const char *text, const char *from, const char *to)
-{
-	struct buf out = { 0 };
-	const char *hit;
-
-	buf_adds(&out, "");
-	while ((hit = strstr(text, from))) {
-		buf_add(&out, text, (size_t)(hit - text));
-		buf_adds(&out, to);
-		text = hit + strlen(from);
-	}
-	buf_adds(&out, text);
-	return buf_take(&out);
-}
-
 /* The expected text with our sentences in it. */
 static char *as_ours(const char *text)
 {
-	char *half = exchange(text, texts[0][0], texts[0][1]);
-	char *whole = exchange(half, texts[1][0], texts[1][1]);
+	struct buf out = { 0 };
 
-	free(half);
-	return whole;
+	buf_adds(&out, text);
+	dsh_exchange(&out, DSH_OURS);
+	return out.n ? buf_take(&out) : xstrdup("");
 }
 
 static int setup(void **state)
 {
-	const json_doc *tools;
-	char *path, *text;
 	struct work *w;
 	struct done d = { 0 };
 	struct err err = { 0 };
-	size_t n;
+	char *path;
 
 	(void)state;
 	env_fix_clock();
 	env_make(&env);
 	gcry_check_version(NULL);
-	top = xasprintf("%s/tests/format/dsh", getenv("srcdir") ? getenv("srcdir") : ".");
-	path = xasprintf("%s/expected.json", top);
-	text = temp_get(path, &n);
-	expected = json_doc_parse((struct str){ text, n }, false, NULL);
-	assert_non_null(expected);
-	free(text);
-	free(path);
-	tools = at(at(at(at(expected, "cases"), "interrupted-zstd"), "sessions"), "i-tools");
-	learn_texts(
-		0, string_of(json_doc_at(
-			   at(at(at(at(tools, "load"), "disk"), "$FILE"), "appendedFrames"), 0)));
-	path = xasprintf(
-		"%s/interrupted-zstd/store/%s", top, string_of(at(at(tools, "files"), "path")));
+	dsh_expected_open();
+	path = dsh_path("interrupted-zstd", dsh_closed_session());
 	env_ok(work_open(&w, path, &err), &err);
 	env_ok(work_repair(w, true, &d, &err), &err);
-	learn_texts(1, d.lines.p);
+	dsh_learn(DSH_OURS, d.lines.p);
 	done_release(&d);
 	work_close(&w);
 	free(path);
@@ -153,10 +88,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	json_doc_free(&expected);
-	for (int i = 0; i < 4; i++)
-		free(texts[i / 2][i % 2]);
-	free(top);
+	dsh_expected_close();
 	env_remove(&env);
 	return 0;
 }
@@ -341,7 +273,7 @@ static bool is_of_root(const char *name, struct str id)
 static bool check_session(struct str id, const json_doc *stored, void *arg)
 {
 	const char *name = arg, *file = string_of(at(at(stored, "files"), "path"));
-	const json_doc *want = stored, *ranges = at(at(at(expected, "cases"), name), "withRanges");
+	const json_doc *want = stored, *ranges = at(at(at(dsh_expected, "cases"), name), "withRanges");
 	char *from, *to, *dir, *who;
 	struct bytes b;
 	bool is_refused;
@@ -351,7 +283,7 @@ static bool check_session(struct str id, const json_doc *stored, void *arg)
 	if (!file || !want)
 		return true;
 	who = xasprintf("%s/%.*s", name, (int)id.n, id.p);
-	from = xasprintf("%s/%s/store/%s", top, name, file);
+	from = xasprintf("%s/%s/store/%s", dsh_top, name, file);
 	to = xasprintf("%s/%s/%s", env.root, name, file);
 	dir = path_dir(to);
 	assert_int_equal(log_mkdirs(dir, NULL), 0);
@@ -378,7 +310,7 @@ static bool check_case(struct str name, const json_doc *one, void *arg)
 static void test_loads(void **state)
 {
 	(void)state;
-	json_doc_each(at(expected, "cases"), check_case, NULL);
+	json_doc_each(at(dsh_expected, "cases"), check_case, NULL);
 	printf("dsh loads: %u repaired, %u as they were, %u refused\n", nrepaired, nsame, nrefused);
 	assert_int_equal(failures, 0);
 	assert_true(nrepaired >= 17 && nsame >= 50 && nrefused >= 40);

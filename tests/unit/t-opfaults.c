@@ -38,34 +38,12 @@
 
 static struct env env;
 
-/* What one case left behind. */
-struct left {
-	int rc;
-	struct err err;
-	struct done done;
-	bool for_good; /* the fault did not go away: what could not be undone must be said */
-	char why[512]; /* set when something is wrong */
-};
-
 struct scenario {
 	const char *name, *session, *sidecar, *reflog;
 	int (*run)(struct work **w, struct done *d, struct err *err);
 	void (*check)(const struct scenario *c, struct left *l);
 	size_t nlost; /* before; a fork keeps it, a repair ends it */
 };
-
-static void wrong(struct left *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void wrong(struct left *l, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (l->why[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(l->why, sizeof(l->why), fmt, ap);
-	va_end(ap);
-}
 
 /* ---- the operations ---- */
 
