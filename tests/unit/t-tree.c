@@ -304,7 +304,7 @@ static void test_long_ids(void **state)
 /* A hole of 300 MB: no line feed, far too long to be read. */
 static void test_too_long(void **state)
 {
-	char *path = in_dir("long.jsonl");
+	const char *path = in_dir("long.jsonl");
 	const off_t size = 300 << 20;
 	struct session *s;
 
