@@ -93,4 +93,73 @@ run problems "$conv"
 want 1
 want_line "odd-round.*a folder, so it is no round"
 
+# ---- show, tree and branches speak of rounds and nodes, not of branches and a tip
+flow valid
+valid=8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01
+run -r "$root" show "$valid"
+want 0
+want_out "id         $valid
+title      Retry budget of the parcel tracker (2)
+format     flow
+path       $root/_conversations/$valid
+rounds     8
+newest     round 8, sequence 19, digest 50da4f0b25d1a4cdff1dd8e7182f462d3be03ef5e2a7084a82518b1afc45e787
+parser     v1
+policy     v1+idle=10m0s
+landed     $valid
+time       2026-10-05 08:00:00 to 2026-10-05 08:00:30
+state      conversation.state agrees
+nodes      109
+relations  17
+unresolved 7, 3 open
+cards      1
+verdict    verified
+problems   none"
+run -r "$root" show "$valid" call/msg_7
+want 0
+want_line "^kind       llm.call$"
+want_line "^revision   round 4$"
+want_line "^place      sequence 13, record 6$"
+want_line "^relation   retries -> call/msg_syn  strong_inference$"
+want_line "^tokens     in 12, out 34, cache_read 560, cache_write 78$"
+run -r "$root" branches "$valid"
+want 2
+want_empty out
+want_err "a conversation has rounds and no branches; .bough rounds $valid. lists them"
+run -r "$root" tree b7a0
+want 0
+want_line 'Shell +.."command":"true".$'
+no_line '@|tip'
+run -r "$root" show "$valid" tip
+want 1
+want_err "the session has no tip"
+
+# ---- rounds behind a break
+broken=$root/_conversations/$valid/rounds
+for file in "$broken"/r000004-*; do
+	sed 's/"revision"/"revision" /' "$file" >"$tmp/round" && cat "$tmp/round" >"$file"
+done
+run -r "$root" fold "$valid" --round 3 --outline
+want 1
+want_err "round 4: digest-mismatch: .*; 5 of its rounds not folded"
+want_line "^0 session/$valid$"
+for round in 4 5 9; do
+	run -r "$root" fold "$valid" --round "$round" --outline
+	want 1
+	want_empty out
+	want_err "there is no fold as of round $round: rounds from 4 on are not folded; round 4: digest-mismatch: "
+done
+run -r "$root" fold "$valid" --round 0
+want 2
+run -r "$root" show "$valid"
+want 0
+want_line "^rounds     8, of which 3 could be folded$"
+want_line "^newest     round 3, "
+want_line "^verdict    mismatch; .bough verify. says what fails$"
+want_line "digest-mismatch"
+flow clean
+run fold "$conv" --round 3
+want 2
+want_err "'3' is no number from 1 to 2"
+
 finish

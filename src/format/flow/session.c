@@ -279,6 +279,8 @@ static void finish(struct session *s)
 	struct src *src = s->src;
 
 	session_link(s, true);
+	s->tip = s->last_entry = ENTRY_NONE; /* nodes are no way that went on */
+	s->tip_rule = TIP_NONE;
 	if (flow_head(src->c))
 		set_meta(s, flow_head(src->c));
 	add_problems(s);
