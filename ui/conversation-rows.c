@@ -76,22 +76,17 @@ enum role mark_role(char mark)
 			     : ROLE_NEW;
 }
 
-/* Deep nodes shift left by their depth alone, so that neighbours stand below each other. */
 static void draw_indent(uint32_t depth, int list_cols, struct rowbuf *out)
 {
-	uint32_t step = list_cols >= 72 ? 2 : 1;
-	uint32_t levels = (uint32_t)(list_cols > 0 ? list_cols : 0) / 3 / step,
-		 half = levels / 2 + 1, shift = 0;
+	uint32_t levels = outline_levels(list_cols);
 
-	if (list_cols < 48) /* a level in two is told apart by what it holds */
-		depth = (depth + 1) / 2;
-	if (depth > levels)
-		shift = (depth - levels + half - 1) / half * half;
-	if (shift > 0)
-		row_lit(out, ROLE_DIM, "<");
-	else
-		row_spaces(out, ROLE_NORMAL, 1);
-	row_spaces(out, ROLE_NORMAL, (int)((depth - shift) * step));
+	row_spaces(out, ROLE_NORMAL, 1);
+	if (depth <= levels) {
+		row_spaces(out, ROLE_NORMAL, (int)(2 * depth));
+		return;
+	}
+	row_spaces(out, ROLE_NORMAL, (int)(2 * levels - 2));
+	outline_number(depth, out);
 }
 
 static void draw_right(const struct conversation_row *row, struct rowbuf *out)

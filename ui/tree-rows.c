@@ -75,42 +75,31 @@ const char *entry_short_id(struct session_view *sv, uint32_t entry, char out[64]
 	return out;
 }
 
-/*
- * Deep forks shift the tree left. By how much depends on the row's depth
- * alone, in steps, so that moving never scrolls sideways and neighbours
- * mostly stand below each other.
- */
-static uint32_t shift_of(uint32_t indent, uint32_t levels)
+uint32_t outline_levels(int list_cols)
 {
-	uint32_t step = levels / 2 > 0 ? levels / 2 : 1;
-
-	if (indent <= levels)
-		return 0;
-	return (indent - levels + step - 1) / step * step;
+	return list_cols < 18 ? 3 : list_cols < 6 * MAX_LEVELS ? (uint32_t)list_cols / 6 : MAX_LEVELS;
 }
 
-static void draw_lines(struct session_view *sv, uint32_t row, struct rowbuf *out)
+void outline_number(uint32_t depth, struct rowbuf *out)
 {
-	const struct segment *seg = layout_segment(&sv->lay, row);
-	uint32_t levels = (uint32_t)(row_left(out) > 0 ? row_left(out) : 0) / 6, from;
+	row_printf(out, ROLE_TIME, "%2u", depth);
+}
+
+static void draw_lines(struct session_view *sv, uint32_t row, int list_cols, struct rowbuf *out)
+{
 	bool on_tip = layout_on_tip(&sv->lay, row);
 	char codes[MAX_LEVELS];
-	size_t n;
+	size_t n = layout_outline(&sv->lay, row, outline_levels(list_cols), codes);
 
-	if (levels < 1)
-		levels = 1;
-	if (levels > MAX_LEVELS)
-		levels = MAX_LEVELS;
-	from = shift_of(seg->indent, levels);
-	n = layout_prefix(&sv->lay, row, from, codes, MAX_LEVELS);
-	if (from > 0)
-		row_lit(out, ROLE_DIM, "<");
-	else
-		row_spaces(out, ROLE_NORMAL, 1);
+	row_spaces(out, ROLE_NORMAL, 1);
 	for (size_t i = 0; i < n; i++) {
 		enum role role = on_tip && i + 1 == n ? ROLE_ON_BRANCH : ROLE_BORDER;
-		row_glyph(out, role, codes[i] == '|' ? GLYPH_PASS : codes[i] == '+' ? GLYPH_FORK :
-			codes[i] == '`' ? GLYPH_LAST : GLYPH_NOTHING);
+
+		if (codes[i] == '#')
+			outline_number(layout_segment(&sv->lay, row)->indent, out);
+		else
+			row_glyph(out, role, codes[i] == '|' ? GLYPH_PASS : codes[i] == '+' ?
+				GLYPH_FORK : codes[i] == '`' ? GLYPH_LAST : GLYPH_NOTHING);
 	}
 }
 
@@ -220,7 +209,7 @@ void tree_row(struct session_view *sv, uint32_t line, struct rowbuf *out)
 	row_start(&marks, row_left(out) / 3, out->ascii);
 	draw_marks(sv, e, entry, row, &marks);
 	row_clip(out, clip - marks.n);
-	draw_lines(sv, row, out);
+	draw_lines(sv, row, list_cols, out);
 	draw_node(sv, e, entry, row, out);
 	draw_text(sv, e, entry, row, list_cols, out);
 	row_pad(out, ROLE_NORMAL);

@@ -51,6 +51,13 @@ enum role entry_role(const struct entry *e);
 const char *entry_word(const struct entry *e); /* "user", "tool" ... for the narrow column */
 
 /* tree-rows.c */
+/*
+ * How far an outline goes in: two columns a level, a third of the list at
+ * most. A deeper row ends in its depth as a number, so that no two depths look
+ * the same.
+ */
+uint32_t outline_levels(int list_cols);
+void outline_number(uint32_t depth, struct rowbuf *out);
 void tree_row(struct session_view *sv, uint32_t line, struct rowbuf *out);
 /* view-entry.c: the pane */
 void entry_page(struct session_view *sv, uint32_t entry, size_t limit, struct page *p);

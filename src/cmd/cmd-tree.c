@@ -7,12 +7,13 @@
 
 #include <inttypes.h>
 #include <langinfo.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
 enum {
-	MAX_LEVELS = 100,     /* of the drawing; what is deeper starts with '<' */
+	MAX_LEVELS = 100,     /* of the drawing; a deeper row has its number there */
 	PREVIEW_BYTES = 1000,
 	WHO_COLUMNS = 10
 };
@@ -64,16 +65,23 @@ static const char *glyph(const struct drawing *d, char code)
 /* Columns used. */
 static int draw_prefix(struct drawing *d, uint32_t row)
 {
-	uint32_t indent = layout_segment(&d->layout, row)->indent;
-	uint32_t from = indent > (uint32_t)d->levels ? indent - (uint32_t)d->levels : 0;
-	char codes[MAX_LEVELS];
-	size_t n = layout_prefix(&d->layout, row, from, codes, (size_t)d->levels);
+	char codes[MAX_LEVELS], number[16] = "";
+	size_t n = layout_outline(&d->layout, row, (uint32_t)d->levels, codes);
+	int used = 0;
 
-	if (from > 0)
-		out_own(&d->c->out, "<");
-	for (size_t i = 0; i < n; i++)
-		out_own(&d->c->out, glyph(d, codes[i]));
-	return (int)(2 * n) + (from > 0);
+	for (size_t i = 0; i < n; i++) {
+		const char *text = glyph(d, codes[i]);
+
+		if (codes[i] == '#') {
+			snprintf(number, sizeof(number), "%2" PRIu32,
+				layout_segment(&d->layout, row)->indent);
+			text = number;
+			used += (int)strlen(number) - 2;
+		}
+		out_own(&d->c->out, text);
+		used += 2;
+	}
+	return used;
 }
 
 static void draw_mark(struct drawing *d, uint32_t row, uint32_t entry)
@@ -225,8 +233,8 @@ int cmd_tree(struct cmd *c)
 		return status;
 	d.ascii = c->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	d.levels = MAX_LEVELS;
-	if (c->out.columns > 0 && c->out.columns / 4 < d.levels)
-		d.levels = c->out.columns / 4 + 1;
+	if (c->out.columns > 0 && c->out.columns / 6 < d.levels)
+		d.levels = c->out.columns < 18 ? 3 : c->out.columns / 6;
 	layout_init(&d.layout);
 	layout_build(&d.layout, c->s);
 	if (show != SHOW_ALL)

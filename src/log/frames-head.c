@@ -8,33 +8,55 @@
 #include "log/frames-internal.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
+
+#include "base/pool.h"
 
 enum { HEAD_STORED = 4096, HEAD_TEXT = 16 << 10 };
 
 /*
- * Making a context costs more than decoding a header with it, so the one of
- * the first log is kept for all others. Lists are made by one thread.
+ * Making a context costs more than decoding a header with it, so those that
+ * are not in use wait for the next log. As many as threads ever read at once.
  */
-static ZSTD_DCtx *head_dctx(void)
+static struct {
+	pthread_mutex_t lock;
+	ZSTD_DCtx *v[POOL_MAX];
+	size_t n;
+} spare = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static ZSTD_DCtx *take_dctx(void)
 {
 	static const struct log_frames_caps none;
-	static ZSTD_DCtx *dctx;
+	ZSTD_DCtx *dctx;
 
-	if (!dctx)
-		dctx = frames_dctx(&none);
-	return dctx;
+	pthread_mutex_lock(&spare.lock);
+	dctx = spare.n ? spare.v[--spare.n] : NULL;
+	pthread_mutex_unlock(&spare.lock);
+	return dctx ? dctx : frames_dctx(&none);
+}
+
+static void give_back(ZSTD_DCtx *dctx)
+{
+	pthread_mutex_lock(&spare.lock);
+	if (spare.n < POOL_MAX) {
+		spare.v[spare.n++] = dctx;
+		dctx = NULL;
+	}
+	pthread_mutex_unlock(&spare.lock);
+	ZSTD_freeDCtx(dctx);
 }
 
 /* 1: done, 0: it takes more than this. */
 static int decode_small(const char *p, size_t n, size_t max, struct buf *text)
 {
 	size_t room = max < HEAD_TEXT ? max : HEAD_TEXT, len = ZSTD_findFrameCompressedSize(p, n), got;
-	ZSTD_DCtx *dctx = head_dctx();
+	ZSTD_DCtx *dctx;
 
-	if (ZSTD_isError(len) || !dctx || sys->reserve(text, room) < 0)
+	if (ZSTD_isError(len) || sys->reserve(text, room) < 0 || !(dctx = take_dctx()))
 		return 0;
 	got = ZSTD_decompressDCtx(dctx, text->p + text->n, room, p, len);
+	give_back(dctx);
 	if (ZSTD_isError(got))
 		return 0;
 	text->n += got;

@@ -70,6 +70,18 @@ size_t layout_prefix(const struct layout *l, uint32_t row, uint32_t from_indent,
 	return n;
 }
 
+size_t layout_outline(const struct layout *l, uint32_t row, uint32_t levels, char *out)
+{
+	uint32_t indent = layout_segment(l, row)->indent;
+
+	if (indent <= levels)
+		return layout_prefix(l, row, 0, out, levels);
+	layout_prefix(l, row, 0, out, levels - 2);
+	out[levels - 2] = '#';
+	layout_prefix(l, row, indent - 1, &out[levels - 1], 1);
+	return levels;
+}
+
 /* ---- movements ---- */
 
 uint32_t layout_next_fork(const struct layout *l, uint32_t row, int dir)

@@ -80,6 +80,13 @@ uint32_t layout_next_branch(const struct layout *l, uint32_t row, int dir); /* [
  * starts and more follow, '`' the last branch starts. Returns their number.
  */
 size_t layout_prefix(const struct layout *l, uint32_t row, uint32_t from_indent, char *out, size_t max);
+/*
+ * The same for a place that takes at most `levels` (3 or more) of them. Of a
+ * deeper row the levels between are left out: a '#' stands for them, where the
+ * caller writes the row's indent, so that depths can still be told apart and
+ * the outer lines go on from row to row.
+ */
+size_t layout_outline(const struct layout *l, uint32_t row, uint32_t levels, char *out);
 
 /* ---- branches ---- */
 

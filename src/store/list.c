@@ -128,6 +128,8 @@ static void queue_row(struct store *st, size_t i)
 	row->to_load = true;
 	if (i < st->next)
 		st->next = i;
+	if (i < st->next_brief)
+		st->next_brief = i;
 }
 
 static struct log_id sidecar_of(const struct store *st, const struct row *row)
@@ -321,7 +323,8 @@ int store_step(struct store *st, unsigned budget_us, const size_t *first)
 	do {
 		struct loader *l;
 
-		if (list_scan(st))
+		now = clock_mono_us();
+		if (list_scan(st) || brief_step(st, now < end ? end - now : 0, first))
 			continue;
 		l = pick(st, first);
 		if (!l) {

@@ -1,5 +1,5 @@
 /*
- * list.h - the insides of struct store, shared by roots.c, list.c and row.c.
+ * list.h - the insides of struct store, shared by roots.c, list.c, brief.c and row.c.
  */
 #ifndef BOUGH_STORE_LIST_H
 #define BOUGH_STORE_LIST_H
@@ -47,7 +47,8 @@ struct store {
 	uint64_t seed;
 
 	uint32_t generation;
-	size_t next; /* no row before it waits for a load */
+	size_t next;       /* no row before it waits for a load */
+	size_t next_brief; /* nor for a first look, which is enough for it */
 	struct loader loader[2];
 	uint64_t bytes_done, bytes_all;
 	bool is_brief; /* rows say what a first look tells */
@@ -61,6 +62,13 @@ int list_scan(struct store *st);
 /* One turn of loading: 1 when there is more. */
 int row_step(struct store *st, struct loader *l, unsigned budget_us);
 void row_begin(struct store *st, struct loader *l, size_t row);
+/*
+ * Rows that a first look is enough for, some of them at once, those from
+ * *first on before others: 1 when any had waited. They never go to row_begin.
+ */
+int brief_step(struct store *st, unsigned budget_us, const size_t *first);
+bool row_takes_brief(const struct store *st, size_t row);
+void row_fill_brief(struct row *row, const struct session_brief *b);
 void row_unreadable(struct row *row, const char *reason);
 void root_set_note(struct root *root, char *note_take);
 

@@ -145,40 +145,26 @@ static void fill(struct row *row, struct work *w)
 }
 
 /* Without loading: what the format can tell from a look. */
-static void fill_brief(struct store *st, struct row *row, const struct format *fmt)
+void row_fill_brief(struct row *row, const struct session_brief *b)
 {
-	struct session_brief b = { .first_time = INT64_MIN, .last_time = INT64_MIN };
 	struct buf texts[T_COUNT] = { { 0 } };
 	struct session_row *pub = &row->pub;
-	struct err err = { 0 };
 
-	if (fmt->brief(pub->path, &b, &err) < 0) {
-		row_unreadable(row, err.text);
-	} else {
-		add_text(&texts[T_TITLE], b.title.p, b.title.n > TITLE_BYTES ?
-			utf8_cut(b.title.p, TITLE_BYTES) : b.title.n);
-		add_text(&texts[T_PARENT], b.parent.p, b.parent.n);
-		if (b.title.n == 0)
-			buf_adds(&texts[T_TITLE], pub->id);
-		set_texts(row, texts);
-		pub->state = ROW_LOADED;
-		pub->entries = b.entries;
-		pub->is_uncounted = b.is_uncounted;
-		pub->branches = pub->torn_bytes = 0;
-		pub->nproblems = b.nproblems;
-		pub->is_torn = false;
-		pub->is_damaged = b.nproblems > 0;
-		pub->first_time = b.first_time;
-		pub->last_time = b.last_time;
-	}
-	st->bytes_done += pub->size;
-	buf_release(&b.title);
-	buf_release(&b.parent);
-}
-
-static bool takes_brief(const struct store *st, const struct format *fmt)
-{
-	return fmt->brief && (fmt->lists_brief || st->is_brief);
+	add_text(&texts[T_TITLE], b->title.p, b->title.n > TITLE_BYTES ?
+		utf8_cut(b->title.p, TITLE_BYTES) : b->title.n);
+	add_text(&texts[T_PARENT], b->parent.p, b->parent.n);
+	if (b->title.n == 0)
+		buf_adds(&texts[T_TITLE], pub->id);
+	set_texts(row, texts);
+	pub->state = ROW_LOADED;
+	pub->entries = b->entries;
+	pub->is_uncounted = b->is_uncounted;
+	pub->branches = pub->torn_bytes = 0;
+	pub->nproblems = b->nproblems;
+	pub->is_torn = false;
+	pub->is_damaged = b->nproblems > 0;
+	pub->first_time = b->first_time;
+	pub->last_time = b->last_time;
 }
 
 void row_begin(struct store *st, struct loader *l, size_t row)
@@ -189,10 +175,6 @@ void row_begin(struct store *st, struct loader *l, size_t row)
 	l->row = row;
 	l->counted = 0;
 	r->to_load = false;
-	if (takes_brief(st, st->roots[r->root].fmt)) {
-		fill_brief(st, r, st->roots[r->root].fmt);
-		return;
-	}
 	if (work_open_as(&l->w, st->roots[r->root].fmt, r->pub.path, &err) < 0) {
 		row_unreadable(r, err.text);
 		st->bytes_done += r->pub.size;

@@ -50,6 +50,28 @@ run verify "$tmp/logs/--p--/child"
 want 1
 want_line "duplicate-id: 2 sessions of the root have this id"
 
+# ---- many folders are looked into side by side: every log is a row, and so is what is no log
+many=$tmp/many
+for i in $(seq 100 399); do
+	mkdir -p "$many/--p--/m$i"
+	header "m$i" >"$many/--p--/m$i/session.jsonl"
+done
+mkfifo "$many/--p--/m100/session.jsonl.zstd"
+mkdir "$many/--p--/m101/session.v3.jsonl" "$many/--p--/empty"
+run list --headers "$many"
+want 0
+seq 100 399 | sed 's/^/m/' >"$tmp/ids"
+checks=$((checks + 1))
+grep -o '^ *m[0-9]*' "$tmp/out" | tr -d ' ' | sort | uniq -u >"$tmp/once"
+grep -v m100 "$tmp/ids" | cmp -s - "$tmp/once" || fail "not one row for each log"
+checks=$((checks + 1))
+[ "$(grep -c 'm10[01].*cannot read: not a regular file' "$tmp/out")" -eq 2 ] ||
+	fail "a fifo or a folder in a log's place is no row with the reason"
+run list "$many"
+want 0
+checks=$((checks + 1))
+[ "$(grep -c '^ *m[0-9][0-9][0-9] ' "$tmp/out")" -eq 301 ] || fail "not 301 rows"
+
 # ---- a folder that cannot be read is a row with the reason; to root every folder opens
 locked=$tmp/locked
 mkdir -p "$locked/--open--/here" "$locked/--shut--/there" "$locked/--open--/shut"

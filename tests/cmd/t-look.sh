@@ -177,7 +177,8 @@ awk 'BEGIN { for (i = 0; i < 400; i++) {
 run tree deep-forks.jsonl
 want 0
 want_line '^\* n0 .*0{300}$'
-want_line '^<.* n399 '
+# ... and the row says how deep it is: of its levels the outer 98 and its own are drawn
+want_line '^(│ |  ){98}399└─\* n399 '
 
 # ---- log
 run log linear.jsonl

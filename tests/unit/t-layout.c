@@ -121,6 +121,55 @@ static void test_picture(void **state)
 	done(&s, &l);
 }
 
+/* What stands left of a row where at most `levels` levels have their place. */
+static void outline_of(const struct layout *l, uint32_t at, uint32_t levels, char out[64])
+{
+	char codes[32];
+	size_t n = layout_outline(l, at, levels, codes);
+
+	assert_true(n <= levels);
+	*out = '\0';
+	for (size_t i = 0; i < n; i++)
+		snprintf(out + strlen(out), 12, codes[i] == '#' ? "%u" : "%c", codes[i] == '#' ?
+			layout_segment(l, at)->indent : (unsigned)codes[i]);
+}
+
+/* Twenty forks below each other: whatever the room, no two depths look the same. */
+static void test_outline(void **state)
+{
+	struct buf text = { 0 };
+	struct session *s;
+	struct layout l;
+	char out[21][64];
+
+	buf_adds(&text, "a0");
+	for (int i = 1; i <= 20; i++)
+		buf_printf(&text, " a%d:a%d b%d:a%d", i, i - 1, i, i - 1);
+	s = mem_tree(text.p);
+	layout_init(&l);
+	layout_build(&l, s);
+	for (uint32_t levels = 3; levels <= 24; levels++) {
+		for (int i = 0; i <= 20; i++) {
+			char id[8];
+
+			snprintf(id, sizeof(id), "a%d", i);
+			outline_of(&l, row(s, &l, id), levels, out[i]);
+			for (int k = 0; k < i; k++)
+				assert_string_not_equal(out[i], out[k]);
+		}
+		if (levels == 7) {
+			assert_string_equal(out[0], "");
+			assert_string_equal(out[7], "||||||+");
+			assert_string_equal(out[8], "|||||8+");
+			assert_string_equal(out[20], "|||||20+");
+			outline_of(&l, row(s, &l, "b20"), levels, out[0]);
+			assert_string_equal(out[0], "|||||20`");
+		}
+	}
+	done(&s, &l);
+	buf_release(&text);
+}
+
 static void test_empty(void **state)
 {
 	struct session *s = mem_session();
@@ -576,6 +625,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_picture),
+		cmocka_unit_test(test_outline),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_tip_moves),
 		cmocka_unit_test(test_folds),

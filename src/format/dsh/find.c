@@ -1,7 +1,7 @@
 /*
- * find.c - which folders and files hold dsh logs, the sessions of a root, and
- * whether a log is where its header says. Looks at names and at one first
- * line; loads nothing.
+ * find.c - which folders and files hold dsh logs, and whether a log is where
+ * its header says. Looks at names and at one first line; loads nothing. The
+ * sessions of a root are sessions.c's.
  */
 #include "config.h"
 
@@ -23,8 +23,7 @@ enum { SAMPLE_NAMES = 4096, VERSION_MAX = 999 };
 
 /* ---- names ---- */
 
-/* "<stem>.jsonl" or "<stem>.jsonl.zstd": the stem's length, 0 for any other name. */
-static size_t jsonl_stem(const char *name, bool *is_zstd)
+size_t dsh_jsonl_stem(const char *name, bool *is_zstd)
 {
 	size_t n = strlen(name);
 
@@ -36,7 +35,7 @@ static size_t jsonl_stem(const char *name, bool *is_zstd)
 
 bool dsh_is_log_name(const char *name, unsigned *version, bool *is_zstd)
 {
-	size_t n = jsonl_stem(name, is_zstd);
+	size_t n = dsh_jsonl_stem(name, is_zstd);
 	unsigned v = 0;
 
 	*version = 0;
@@ -55,7 +54,7 @@ bool dsh_is_log_name(const char *name, unsigned *version, bool *is_zstd)
 	return true;
 }
 
-static bool is_project_name(const char *name)
+bool dsh_is_project_name(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -118,7 +117,7 @@ char *dsh_id_of_path(const char *path)
 	if (dsh_is_log_name(parts.file, &version, &is_zstd) && parts.session && *parts.session)
 		dsh_put_id_of_name(&id, parts.session);
 	else
-		buf_add(&id, parts.file, jsonl_stem(parts.file, &is_zstd));
+		buf_add(&id, parts.file, dsh_jsonl_stem(parts.file, &is_zstd));
 	if (!id.n)
 		buf_adds(&id, parts.file);
 	parts_release(&parts);
@@ -196,12 +195,12 @@ const char *dsh_check_place(struct session *s, const char *path, const struct ds
 	if (!is_whole(&at))
 		goto out;
 	if (!dsh_is_log_name(at.file, &version, &is_zstd)) {
-		if (is_project_name(at.session)) {
+		if (dsh_is_project_name(at.session)) {
 			why = "the log lies flat in its project folder, as early harnesses had it";
 			if (s)
 				dsh_problem(s, "flat-layout", 0, 0, 0, ENTRY_NONE, "%s", why);
 		}
-	} else if (h->is_shaped && is_project_name(at.project) && !why &&
+	} else if (h->is_shaped && dsh_is_project_name(at.project) && !why &&
 		   dsh_put_session_name(&session, id) && dsh_put_project_name(&project, cwd)) {
 		why = place_problem(s, path, &at, &session, &project);
 	}
@@ -256,7 +255,7 @@ static bool is_in_layout(const char *path)
 		parts_release(&parts);
 		split_real(path, &parts);
 	}
-	is = parts.project && is_project_name(parts.project);
+	is = parts.project && dsh_is_project_name(parts.project);
 	parts_release(&parts);
 	return is;
 }
@@ -269,12 +268,12 @@ static bool detect_file(const char *path)
 
 	if (dsh_is_log_name(name, &version, &is_zstd) && (is_zstd || is_in_layout(path)))
 		return true;
-	if (!jsonl_stem(name, &is_zstd))
+	if (!dsh_jsonl_stem(name, &is_zstd))
 		return false;
 	return look_at_file(path) == LOOK_HEADER;
 }
 
-static bool is_real_folder(int dir, const struct dirent *de)
+bool dsh_is_real_folder(int dir, const struct dirent *de)
 {
 	struct stat st;
 
@@ -283,21 +282,15 @@ static bool is_real_folder(int dir, const struct dirent *de)
 	return fstatat(dir, de->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The logs in a session's folder. */
-struct logs {
-	char *newest;    /* name of the newest generation; NULL: there is none */
-	bool has_twin;   /* the same one lies beside it without ".zstd" */
-	int error;       /* errno when the folder cannot be read */
-};
-
-static struct logs find_logs(DIR *dir)
+struct dsh_logs dsh_find_logs(DIR *dir, unsigned max)
 {
-	const struct dirent *de;
+	const struct dirent *de = NULL;
 	unsigned best = 0, names = 0;
 	bool best_is_zstd = false;
-	struct logs logs = { NULL, false, dir ? 0 : errno };
+	struct dsh_logs logs = { NULL, false, dir ? 0 : errno };
 
-	while (dir && names++ < SAMPLE_NAMES && (de = readdir(dir))) {
+	errno = 0;
+	while (dir && names++ < max && (de = readdir(dir))) {
 		unsigned version;
 		bool is_zstd;
 
@@ -313,17 +306,16 @@ static struct logs find_logs(DIR *dir)
 		best = version;
 		best_is_zstd = is_zstd;
 	}
+	if (dir && !de && errno)
+		logs.error = errno;
 	return logs;
 }
 
-enum level { LEVEL_NONE, LEVEL_SESSION, LEVEL_PROJECT, LEVEL_ROOT };
-
-/* What a folder is, by its own name and the names in it. */
-static enum level level_of(const char *path)
+enum dsh_level dsh_level_of(const char *path)
 {
 	DIR *dir = opendir(path);
-	char *log = find_logs(dir).newest, *real = NULL, *file;
-	enum level level = LEVEL_NONE;
+	char *log = dsh_find_logs(dir, SAMPLE_NAMES).newest, *real = NULL, *file;
+	enum dsh_level level = DSH_NONE;
 	const struct dirent *de;
 	int names = 0;
 
@@ -331,20 +323,20 @@ static enum level level_of(const char *path)
 		closedir(dir);
 	if (log) {
 		file = path_join(path, log);
-		level = detect_file(file) ? LEVEL_SESSION : LEVEL_NONE;
+		level = detect_file(file) ? DSH_SESSION : DSH_NONE;
 		free(file);
 		free(log);
 		if (level)
 			return level;
 	}
 	real = realpath(path, NULL);
-	if (real && is_project_name(path_base(real)))
-		level = LEVEL_PROJECT;
+	if (real && dsh_is_project_name(path_base(real)))
+		level = DSH_PROJECT;
 	free(real);
 	dir = level ? NULL : opendir(path);
 	while (dir && !level && names++ < SAMPLE_NAMES && (de = readdir(dir)))
-		if (is_project_name(de->d_name) && is_real_folder(dirfd(dir), de))
-			level = LEVEL_ROOT;
+		if (dsh_is_project_name(de->d_name) && dsh_is_real_folder(dirfd(dir), de))
+			level = DSH_ROOT;
 	if (dir)
 		closedir(dir);
 	return level;
@@ -352,166 +344,5 @@ static enum level level_of(const char *path)
 
 bool dsh_detect(const char *path, bool is_file)
 {
-	return is_file ? detect_file(path) : level_of(path) != LEVEL_NONE;
-}
-
-/* ---- the sessions of a root ---- */
-
-struct finder {
-	found_fn *fn;
-	void *arg;
-	unsigned found;
-};
-
-static void fill_id(const struct stat *st, struct log_id *id)
-{
-	*id = (struct log_id){ .dev = (uint64_t)st->st_dev,
-		.ino = (uint64_t)st->st_ino,
-		.size = (uint64_t)st->st_size,
-		.mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
-		.exists = true };
-}
-
-/* A name in a folder that is open; the path is what the found one goes by. */
-static void report(struct finder *f, int dir, const char *path, const char *project)
-{
-	struct found found = { .path = path, .project = project };
-	char *id = dsh_id_of_path(path);
-	struct stat st;
-
-	if (fstatat(dir, path_base(path), &st, 0) < 0) {
-		if (errno == ENOENT)
-			goto out;
-		found.unreadable = strerror(errno);
-	} else if (!S_ISREG(st.st_mode)) {
-		goto out;
-	} else {
-		fill_id(&st, &found.file); /* whether it can be read shows when it is */
-	}
-	found.id = id;
-	f->found++;
-	f->fn(&found, f->arg);
-out:
-	free(id);
-}
-
-/* Nobody can say what lies in a folder that cannot be read: it is a row that says why. */
-static void report_folder(struct finder *f, const char *folder, const char *project, int error)
-{
-	struct found found = { .id = path_base(folder),
-		.path = folder,
-		.project = project,
-		.unreadable = strerror(error) };
-
-	if (error == ENOENT) /* gone again */
-		return;
-	f->found++;
-	f->fn(&found, f->arg);
-}
-
-static void scan_session(struct finder *f, const char *folder, const char *project)
-{
-	DIR *dir = opendir(folder);
-	struct logs logs = find_logs(dir);
-	char *path, *twin;
-
-	if (logs.error)
-		report_folder(f, folder, project, logs.error);
-	if (!logs.newest)
-		goto out;
-	path = path_join(folder, logs.newest);
-	report(f, dirfd(dir), path, project);
-	if (logs.has_twin) { /* a stray copy in the other encoding is shown, too */
-		twin = xstrndup(path, strlen(path) - strlen(".zstd"));
-		report(f, dirfd(dir), twin, project);
-		free(twin);
-	}
-	free(path);
-	free(logs.newest);
-out:
-	if (dir)
-		closedir(dir);
-}
-
-static int scan_project(struct finder *f, const char *folder, const char *project, struct err *err)
-{
-	DIR *dir = opendir(folder);
-	const struct dirent *de;
-	bool is_zstd;
-
-	if (!dir)
-		return err_sys(err, "read %s", folder);
-	while ((de = readdir(dir))) {
-		char *path;
-
-		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
-			continue;
-		path = path_join(folder, de->d_name);
-		if (is_real_folder(dirfd(dir), de))
-			scan_session(f, path, project);
-		else if (jsonl_stem(de->d_name, &is_zstd))
-			report(f, dirfd(dir), path, project); /* the flat layout of early harnesses */
-		free(path);
-	}
-	closedir(dir);
-	return 0;
-}
-
-/* *pos counts the names of the root that were passed; a project is taken whole. */
-static int scan_root(
-	struct finder *f, const char *root, uint64_t *pos, unsigned max, struct err *err)
-{
-	DIR *dir = opendir(root);
-	const struct dirent *de;
-	uint64_t at = 0;
-	int rc = 0;
-
-	if (!dir)
-		return err_sys(err, "read %s", root);
-	errno = 0;
-	while ((de = readdir(dir))) {
-		if (at++ < *pos)
-			continue;
-		if (f->found >= max) {
-			rc = 1;
-			break;
-		}
-		*pos = at;
-		if (is_project_name(de->d_name) && is_real_folder(dirfd(dir), de)) {
-			char *path = path_join(root, de->d_name);
-			struct err no = { 0 };
-
-			if (scan_project(f, path, de->d_name, &no) < 0)
-				report_folder(f, path, de->d_name, no.sys);
-			free(path);
-		}
-		errno = 0;
-	}
-	if (!de && errno)
-		rc = err_sys(err, "read %s", root);
-	closedir(dir);
-	return rc;
-}
-
-int dsh_scan(
-	const char *root, uint64_t *pos, unsigned max, found_fn *fn, void *arg, struct err *err)
-{
-	struct finder f = { fn, arg, 0 };
-	char *real;
-	int rc = 0;
-
-	switch (level_of(root)) {
-	case LEVEL_SESSION:
-		scan_session(&f, root, "");
-		break;
-	case LEVEL_PROJECT:
-		real = realpath(root, NULL);
-		rc = scan_project(&f, root, path_base(real ? real : root), err);
-		free(real);
-		break;
-	default:
-		rc = scan_root(&f, root, pos, max, err);
-		break;
-	}
-	return rc;
+	return is_file ? detect_file(path) : dsh_level_of(path) != DSH_NONE;
 }

@@ -8,6 +8,8 @@
 #ifndef BOUGH_FORMAT_DSH_INTERNAL_H
 #define BOUGH_FORMAT_DSH_INTERNAL_H
 
+#include <dirent.h>
+
 #include "format/dsh/dsh.h"
 #include "json/scan.h"
 #include "json/value.h"
@@ -353,13 +355,31 @@ void dsh_problem(struct session *s, const char *kind, uint64_t line, uint64_t of
 
 /* ---- find.c ---- */
 bool dsh_detect(const char *path, bool is_file);
-int dsh_scan(
-	const char *root, uint64_t *pos, unsigned max, found_fn *fn, void *arg, struct err *err);
+enum dsh_level { DSH_NONE, DSH_SESSION, DSH_PROJECT, DSH_ROOT };
+/* What a folder is, by its own name and the names in it. */
+enum dsh_level dsh_level_of(const char *path);
+bool dsh_is_project_name(const char *name);
+/* "<stem>.jsonl" or "<stem>.jsonl.zstd": the stem's length, 0 for any other name. */
+size_t dsh_jsonl_stem(const char *name, bool *is_zstd);
+bool dsh_is_real_folder(int dir, const struct dirent *de); /* not a link to one */
+/* The logs in a session's folder. */
+struct dsh_logs {
+	char *newest;  /* yours: name of the newest generation; NULL: there is none */
+	bool has_twin; /* the same one lies beside it without ".zstd" */
+	int error;     /* errno when the folder cannot be read, or not to its end */
+};
+/* Of the first `max` names. dir may be NULL: opendir's errno is still there. */
+struct dsh_logs dsh_find_logs(DIR *dir, unsigned max);
 /* Is it the name of a log, and of which kind? version 0 for "session.jsonl". */
 bool dsh_is_log_name(const char *name, unsigned *version, bool *is_zstd);
 char *dsh_id_of_path(const char *path); /* yours */
+/* ---- sessions.c ---- */
+int dsh_scan(
+	const char *root, uint64_t *pos, unsigned max, found_fn *fn, void *arg, struct err *err);
+/* ---- brief.c ---- */
 /* What the first line says. */
 int dsh_brief(const char *path, struct session_brief *out, struct err *err);
+/* ---- find.c ---- */
 /* NULL, or a sentence on why the file is not where its header says; with s NULL only that. */
 const char *dsh_check_place(struct session *s, const char *path, const struct dsh_header *h);
 
