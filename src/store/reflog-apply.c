@@ -18,7 +18,7 @@ enum { LOST_WORDS = 60 }; /* bytes of a lost entry that its problem quotes */
 static void apply_tip(struct reflog *r, struct session *s)
 {
 	s->tip = s->last_entry;
-	s->tip_rule = s->tip != ENTRY_NONE ? TIP_LAST_ENTRY : TIP_NONE;
+	s->tip_rule = s->tip == ENTRY_NONE ? TIP_NONE : TIP_LAST_ENTRY;
 	s->tip_at = 0;
 	for (size_t i = r->n; i-- > 0;) {
 		struct reflog_line *l = &r->lines[i];
