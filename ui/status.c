@@ -129,6 +129,12 @@ static void draw_left(struct view *v, struct rowbuf *rb)
 		row_spaces(rb, role, 1);
 		return;
 	}
+	if (v->ops->warning && v->ops->warning(v) && *v->ops->warning(v)) {
+		row_spaces(rb, ROLE_ERROR, 1);
+		row_str(rb, ROLE_ERROR, v->ops->warning(v));
+		row_spaces(rb, ROLE_ERROR, 1);
+		return;
+	}
 	draw_hints_of(v, v->ops->commands, map, rb);
 	draw_hints_of(v, &generic_commands, map, rb);
 }

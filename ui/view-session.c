@@ -256,6 +256,8 @@ static void header_right(struct view *v, struct rowbuf *out)
 			nproblems == 1 ? "problem" : "problems");
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
 		row_printf(out, ROLE_DAMAGE, " %zu lost ", work_nlost(sv->w));
+	if (*work_trouble(sv->w))
+		row_lit(out, ROLE_DAMAGE, " stale ");
 	if (session_proposed(s) > 0)
 		row_lit(out, ROLE_NEW, " open turn ");
 	/* a log of events takes no entries, only forks and repairs */
@@ -429,6 +431,11 @@ static enum effect session_changed(struct view *v)
 	return fx;
 }
 
+static const char *session_warning(const struct view *v)
+{
+	return work_trouble(session_of(v)->w);
+}
+
 static void session_watch(struct view *v)
 {
 	char *dir = path_dir(session_model(v)->path);
@@ -457,6 +464,7 @@ const struct view_ops view_session = {
 	.state = session_state,
 	.why = session_why,
 	.changed = session_changed,
+	.warning = session_warning,
 	.position = session_position,
 	.progress = session_progress,
 	.watch = session_watch,

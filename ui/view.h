@@ -62,6 +62,8 @@ struct view_ops {
 	void (*search_text)(struct view *v, size_t line, struct buf *out);
 	/* The page of the line under the cursor, texts cut at `limit` bytes. */
 	void (*fill_pane)(struct view *v, struct page *p, size_t limit);
+	/* A sentence in place of the hints for as long as it is true; NULL or "": there is none. */
+	const char *(*warning)(const struct view *v);
 	unsigned (*state)(const struct view *v);                   /* enum when */
 	const char *(*why)(const struct view *v, unsigned when);  /* why not, or NULL */
 	/* Something changed on disk. */

@@ -99,6 +99,7 @@ struct work {
 	struct undo *undo;
 	size_t nundo, undo_cap;
 	char why[300]; /* of work_can */
+	char trouble[200]; /* of the newest look at the disk */
 };
 
 /* Was a file made, taken away or written between the two looks? */

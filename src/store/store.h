@@ -116,6 +116,11 @@ int work_load(struct work *w, struct err *err); /* all of it */
  * replaced: 3 entries are gone"), "" for nothing.
  */
 int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err);
+/*
+ * Why what was read is not what the disk has now, as of the newest look: the
+ * file is gone, or is none any more, or can not be read. "" when all is well.
+ */
+const char *work_trouble(const struct work *w);
 
 /* How far the load is, in bytes of the file. */
 void work_progress(const struct work *w, uint64_t *done, uint64_t *all);
