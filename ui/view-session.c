@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "ui/internal.h"
+#include "ui/session-changes.h"
 #include "ui/session-kin.h"
 #include "ui/view.h"
 
@@ -49,6 +50,7 @@ static void session_close(struct view *v)
 	layout_release(&sv->lay);
 	free(sv->leaf_rows);
 	buf_release(&sv->want);
+	buf_release(&sv->awaits_id);
 	buf_release(&sv->title);
 	buf_release(&sv->id);
 	work_close(&sv->w);
@@ -118,8 +120,11 @@ static enum effect session_step(struct view *v, unsigned budget_us)
 	struct session_view *sv = session_of(v);
 	struct session *s;
 	struct err err = { 0 };
-	int rc = work_step(sv->w, budget_us, &err);
+	int rc;
 
+	if (sv->awaits != AWAITS_NOTHING)
+		return alter_awaited(v);
+	rc = work_step(sv->w, budget_us, &err);
 	s = session_model(v);
 	if (rc > 0) {
 		if (s->n < sv->next_build)
@@ -339,6 +344,8 @@ static void session_position(const struct view *v, struct buf *out)
 
 static const char *session_progress(const struct view *v, uint64_t *done, uint64_t *all)
 {
+	if (session_of(v)->awaits != AWAITS_NOTHING)
+		return "waiting whether the log is still written (Esc: leave it)";
 	work_progress(session_of(v)->w, done, all);
 	return "loading";
 }
@@ -464,6 +471,7 @@ const struct view_ops view_session = {
 	.state = session_state,
 	.why = session_why,
 	.changed = session_changed,
+	.cancel = alter_cancel,
 	.warning = session_warning,
 	.position = session_position,
 	.progress = session_progress,

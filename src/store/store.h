@@ -181,6 +181,14 @@ int work_fork_new(
 /* An empty title removes it. ERR_CORRUPT: the sidecar is no JSON object and is left alone. */
 int work_rename(struct work *w, struct str title, bool dry, struct done *d, struct err *err);
 /*
+ * A repair and a fork of a fresh dsh log wait a moment to see whether it is
+ * being written. Who must not be held up asks this first until it is no longer
+ * 1: 0, the operation goes on at once; ERR_CHANGED, somebody writes. Never
+ * waits. The first call brings the session up to date, like an operation.
+ */
+int work_rests(struct work *w, struct err *err);
+void work_rests_stop(struct work *w); /* it will not be asked again */
+/*
  * Torn tail aside (`path` says where), lost appends again; of a dsh log what
  * loading it would commit. "nothing to repair" is no error.
  */
