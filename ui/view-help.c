@@ -258,9 +258,13 @@ static void help_search_text(struct view *v, size_t line, struct buf *out)
 static void help_header(struct view *v, struct rowbuf *out)
 {
 	const struct help *h = v->priv;
+	struct bar b;
 
-	row_lit(out, ROLE_TITLE, " Help: the keys of this screen");
-	row_printf(out, ROLE_TITLE, " (%s)", h->map ? command_map_name(h->map) : "all screens");
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 0), ROLE_TITLE, "Help: the keys of this screen (%s)",
+		h->map ? command_map_name(h->map) : "all screens");
+	bar_elastic(&b, 8);
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 /* The command and which of its rows: of another width the rows are others. */
