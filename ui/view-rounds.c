@@ -262,7 +262,8 @@ static void landed_lines(struct view *v, struct page *p)
 			continue;
 		page_begin_par(p, "! ", "  ", ROLE_DAMAGE);
 		snprintf(text, sizeof(text), "sequence %" PRIu64 "  ", f[i].seq);
-		page_puts(p, ROLE_DIM, text);
+		if (f[i].seq)
+			page_puts(p, ROLE_DIM, text);
 		page_puts(p, ROLE_DAMAGE, f[i].code);
 		page_puts(p, ROLE_NORMAL, "  ");
 		page_text(p, ROLE_NORMAL, f[i].said, strlen(f[i].said));

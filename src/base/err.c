@@ -65,3 +65,10 @@ int err_sys(struct err *err, const char *fmt, ...)
 	errno = sys;
 	return code;
 }
+
+int err_hand_over(struct err *to, const struct err *from)
+{
+	if (to && !to->code)
+		*to = *from;
+	return from->code;
+}

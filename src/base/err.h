@@ -43,5 +43,7 @@ void err_clear(struct err *err);
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* "fmt: strerror(errno)"; code ERR_IO, or ERR_NOMEM for ENOMEM. errno survives. */
 int err_sys(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Gives the caller what was kept apart until it was clear what it means; returns its code. */
+int err_hand_over(struct err *to, const struct err *from);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "format/flow/flow.h"
 
 /* ---- branches ---- */
 
@@ -135,6 +136,11 @@ int cmd_branches(struct cmd *c)
 
 	if (status != STATUS_DONE)
 		return status;
+	if (flow_of_session(c->s))
+		return cmd_complain(STATUS_USAGE,
+			"branches: a conversation has rounds and no branches; `bough rounds %s` "
+			"lists them",
+			c->args[0]);
 	layout_init(&layout);
 	layout_build(&layout, c->s);
 	v = layout_branches(&layout, &n);

@@ -124,8 +124,11 @@ struct lists {
 static void add_finding(void *arg, const struct flow_finding *found)
 {
 	struct lists *lists = arg;
-	json_doc *o = json_doc_object();
+	json_doc *o;
 
+	if (found->kind == FLOW_REMARK)
+		return;
+	o = json_doc_object();
 	json_doc_set(o, "code", json_cstr(found->code));
 	json_doc_set(o, "message", json_cstr(found->message));
 	if (found->seq)

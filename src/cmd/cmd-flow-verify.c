@@ -19,7 +19,7 @@ struct batch {
 	struct findings {
 		struct batch *b;
 		const struct flow_conversation *f;
-		uint64_t n;
+		uint64_t n, unread;
 	} findings[BATCH];
 	size_t n;
 };
@@ -35,11 +35,15 @@ static void json_finding(struct findings *fs, const struct flow_finding *found)
 	json_doc_set(o, "path", json_cstr(flow_path(fs->f)));
 	json_doc_set(o, "check", json_doc_int(found->check));
 	json_doc_set(o, "round", found->round ? json_doc_uint(found->round) : json_doc_null());
-	json_doc_add(fs->b->sum->list, o);
+	json_doc_set(o, "unreadable", json_doc_bool(found->kind == FLOW_UNREADABLE));
+	json_doc_add(found->kind == FLOW_REMARK ? fs->b->sum->remarks : fs->b->sum->list, o);
 }
 
 static void print_finding(const struct findings *fs, const struct flow_finding *found)
 {
+	static const char *const words[] = {
+		[FLOW_UNREADABLE] = "cannot read", [FLOW_REMARK] = "passed over"
+	};
 	struct out *o = &fs->b->c->out;
 
 	out_words(o, str_of(flow_path(fs->f)));
@@ -48,8 +52,9 @@ static void print_finding(const struct findings *fs, const struct flow_finding *
 	if (found->seq)
 		out_printf(o, ": sequence %" PRIu64, found->seq);
 	out_puts(o, ": ");
-	out_style(o, STYLE_DAMAGE);
-	out_puts(o, found->code);
+	if (found->kind != FLOW_REMARK)
+		out_style(o, STYLE_DAMAGE);
+	out_puts(o, words[found->kind] ? words[found->kind] : found->code);
 	out_style(o, STYLE_NONE);
 	out_puts(o, ": ");
 	out_words(o, str_of(found->message));
@@ -61,7 +66,8 @@ static void take_finding(void *arg, const struct flow_finding *found)
 	struct findings *fs = arg;
 
 	progress_hide(fs->b->sum->progress);
-	fs->n++;
+	fs->n += found->kind == FLOW_FOUND;
+	fs->unread += found->kind == FLOW_UNREADABLE;
 	if (fs->b->sum->list)
 		json_finding(fs, found);
 	else
@@ -91,10 +97,13 @@ static void print_sum(const struct findings *fs)
 	flow_rounds(fs->f, &n);
 	out_words(o, str_of(flow_id(fs->f)));
 	out_printf(o, ": %zu round%s checked: ", n, n == 1 ? "" : "s");
-	if (fs->n == 0)
-		out_puts(o, "nothing found\n");
+	if (fs->n)
+		out_printf(o, "%" PRIu64 " finding%s", fs->n, fs->n == 1 ? "" : "s");
 	else
-		out_printf(o, "%" PRIu64 " finding%s\n", fs->n, fs->n == 1 ? "" : "s");
+		out_puts(o, fs->unread ? "no finding" : "nothing found");
+	if (fs->unread)
+		out_puts(o, ", but not all of it could be read");
+	out_puts(o, "\n");
 }
 
 static void open_batch(struct batch *b, const struct session_row *const *rows, size_t n)
@@ -128,6 +137,7 @@ size_t cmd_flow_verify(
 			print_sum(&b.findings[i]);
 		sum->findings += b.findings[i].n;
 		sum->damaged += b.findings[i].n > 0;
+		sum->unread += b.findings[i].unread > 0;
 		flow_verify_free(&b.v[i]);
 		flow_close(&b.f[i]);
 	}

@@ -7,6 +7,7 @@
 #include "cmd/internal.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "cmd/cmd-flow.h"
@@ -150,6 +151,27 @@ static int print_fold(struct cmd *c, struct flow_conversation *f, const struct f
 	return status;
 }
 
+/* The round that is asked for; one behind a break is not shown as the one before it. */
+static int find_round(struct cmd *c, const struct flow_conversation *f, long *round)
+{
+	long folded = (long)flow_folded(f);
+	const struct flow_fault *fault;
+	uint64_t broken;
+
+	*round = folded;
+	if (!c->opt[OPT_ROUND])
+		return STATUS_DONE;
+	fault = flow_problem(f, &broken);
+	if (!opts_number(c, OPT_ROUND, folded || fault ? 1 : 0, fault ? LONG_MAX : folded, round))
+		return STATUS_USAGE;
+	if (*round <= folded)
+		return STATUS_DONE;
+	return cmd_complain(STATUS_FOUND,
+		"fold: there is no fold as of round %ld: rounds from %" PRIu64
+		" on are not folded; round %" PRIu64 ": %s: %s",
+		*round, broken, broken, fault->code, fault->text);
+}
+
 int cmd_fold(struct cmd *c)
 {
 	struct flow_conversation *f;
@@ -159,9 +181,9 @@ int cmd_fold(struct cmd *c)
 
 	if (status != STATUS_DONE)
 		return status;
-	round = (long)flow_folded(f);
-	if (c->opt[OPT_ROUND] && !opts_number(c, OPT_ROUND, round ? 1 : 0, round, &round))
-		return STATUS_USAGE;
+	status = find_round(c, f, &round);
+	if (status != STATUS_DONE)
+		return status;
 	said = cmd_flow_status(f);
 	flow_view_make(&view, f, (uint32_t)round);
 	status = print_fold(c, f, &view);

@@ -11,8 +11,9 @@
 /* What `bough verify` counts over many conversations. */
 struct flow_checks {
 	struct progress *progress;
-	json_doc *list;              /* with --json; else lines are printed */
+	json_doc *list, *remarks;    /* with --json; else lines are printed */
 	uint64_t findings, damaged;
+	uint64_t unread;             /* conversations of which a part could not be read */
 	void (*say)(void *arg, double part); /* how much of these rows is done */
 	void (*unreadable)(void *arg, const struct session_row *row, const char *reason);
 	void *arg;

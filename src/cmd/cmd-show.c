@@ -11,23 +11,23 @@
 #include "base/clock.h"
 #include "format/flow/flow.h"
 
-static void row(struct cmd *c, const char *name)
+void fact_name(struct cmd *c, const char *name)
 {
 	out_style(&c->out, STYLE_DIM);
 	out_printf(&c->out, "%-10s ", name);
 	out_style(&c->out, STYLE_NONE);
 }
 
-static void words_row(struct cmd *c, const char *name, struct str s)
+void fact_words(struct cmd *c, const char *name, struct str s)
 {
-	row(c, name);
+	fact_name(c, name);
 	out_words(&c->out, s);
 	out_puts(&c->out, "\n");
 }
 
 static void id_row(struct cmd *c, const char *name, uint32_t entry)
 {
-	row(c, name);
+	fact_name(c, name);
 	if (entry == ENTRY_NONE)
 		out_puts(&c->out, "-");
 	else
@@ -37,12 +37,12 @@ static void id_row(struct cmd *c, const char *name, uint32_t entry)
 
 /* ---- a session ---- */
 
-static void print_title(struct cmd *c)
+void fact_title(struct cmd *c)
 {
 	struct buf title = { 0 };
 
 	session_title(c->s, &title);
-	words_row(c, "title", (struct str){ title.p, title.n });
+	fact_words(c, "title", (struct str){ title.p, title.n });
 	buf_release(&title);
 }
 
@@ -54,14 +54,14 @@ static void print_counts(struct cmd *c)
 
 	count_human(s->size, size);
 	count_human(s->committed, committed);
-	row(c, "size");
+	fact_name(c, "size");
 	out_printf(o, "%s bytes, %s committed\n", size, committed);
-	row(c, "entries");
+	fact_name(c, "entries");
 	out_printf(o, "%" PRIu32 "  (%" PRIu32 " roots, %" PRIu32 " branches, %" PRIu32 " forks)\n",
 		s->n, s->nroots, s->nleaves, s->nforks);
 	time_full(s->first_time, from);
 	time_full(s->last_time, to);
-	row(c, "time");
+	fact_name(c, "time");
 	out_printf(o, "%s to %s\n", from, to);
 }
 
@@ -69,7 +69,7 @@ static void print_tip(struct cmd *c)
 {
 	struct out *o = &c->out;
 
-	row(c, "tip");
+	fact_name(c, "tip");
 	if (c->s->tip != ENTRY_NONE) {
 		out_words_in(o, STYLE_ID, cmd_id(c, c->s->tip));
 		out_puts(o, ", ");
@@ -78,28 +78,16 @@ static void print_tip(struct cmd *c)
 	out_puts(o, "\n");
 	if (c->s->tip == ENTRY_NONE)
 		return;
-	row(c, "runner-up");
+	fact_name(c, "runner-up");
 	print_runner_up(c);
 }
 
-static void print_state(struct cmd *c)
+void fact_problems(struct cmd *c)
 {
-	bool elsewhere;
-	const char *path = work_state_path(c->work, &elsewhere);
-	size_t nlost = work_nlost(c->work);
 	struct out *o = &c->out;
 
-	if (*path) {
-		row(c, "reflog");
-		out_words(o, str_of(path));
-		out_puts(o, elsewhere ? "  (the session's folder can not be written)\n" : "\n");
-	}
-	if (nlost) {
-		row(c, "lost");
-		out_printf(o, "%zu of bough's entries are gone from the file; `bough repair` appends them again\n",
-			nlost);
-	}
-	row(c, "problems");
+	problem_sort(&c->s->problems);
+	fact_name(c, "problems");
 	if (c->s->problems.n == 0)
 		out_puts(o, "none\n");
 	else
@@ -112,31 +100,50 @@ static void print_state(struct cmd *c)
 		out_puts(o, "  ... `bough problems` lists them all\n");
 }
 
+static void print_state(struct cmd *c)
+{
+	bool elsewhere;
+	const char *path = work_state_path(c->work, &elsewhere);
+	size_t nlost = work_nlost(c->work);
+	struct out *o = &c->out;
+
+	if (*path) {
+		fact_name(c, "reflog");
+		out_words(o, str_of(path));
+		out_puts(o, elsewhere ? "  (the session's folder can not be written)\n" : "\n");
+	}
+	if (nlost) {
+		fact_name(c, "lost");
+		out_printf(o, "%zu of bough's entries are gone from the file; `bough repair` appends them again\n",
+			nlost);
+	}
+}
+
 static int show_session(struct cmd *c)
 {
 	const struct session *s = c->s;
 
 	if (c->json)
 		return json_print(c, json_session(c, true), STATUS_DONE);
-	problem_sort(&c->s->problems);
-	words_row(c, "session", str_of(s->id));
-	print_title(c);
-	words_row(c, "format", str_of(s->format));
-	words_row(c, "path", str_of(s->path));
+	fact_words(c, "session", str_of(s->id));
+	fact_title(c);
+	fact_words(c, "format", str_of(s->format));
+	fact_words(c, "path", str_of(s->path));
 	print_counts(c);
 	print_tip(c);
 	for (size_t i = 0; i < s->nmeta; i++) {
 		if (strcmp(s->meta[i].key, "title") != 0)
-			words_row(c, s->meta[i].key, s->meta[i].value);
+			fact_words(c, s->meta[i].key, s->meta[i].value);
 	}
 	for (size_t i = 0; i < s->nlabels; i++) {
-		row(c, "label");
+		fact_name(c, "label");
 		out_words_in(&c->out, STYLE_ID, cmd_id(c, s->labels[i].entry));
 		out_puts(&c->out, "  ");
 		out_words_in(&c->out, STYLE_LABEL, s->labels[i].text);
 		out_puts(&c->out, "\n");
 	}
 	print_state(c);
+	fact_problems(c);
 	return c->err.code ? cmd_fail(c) : STATUS_DONE;
 }
 
@@ -147,7 +154,7 @@ static void print_place(struct cmd *c, uint32_t entry)
 	const struct entry *e = &c->s->entries[entry];
 	uint64_t line = session_line(c->s, entry);
 
-	row(c, "place");
+	fact_name(c, "place");
 	if (line)
 		out_printf(&c->out, "line %" PRIu64 ", ", line);
 	out_printf(&c->out, "offset %" PRIu64 ", %" PRIu32 " bytes\n", e->off, e->len);
@@ -170,10 +177,10 @@ static void print_flags(struct cmd *c, uint32_t entry)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (flags & words[i].flag)
-			words_row(c, "note", str_of(words[i].text));
+			fact_words(c, "note", str_of(words[i].text));
 	}
 	if (entry == c->s->tip) {
-		row(c, "tip");
+		fact_name(c, "tip");
 		out_puts(&c->out, "yes, ");
 		print_tip_reason(c);
 		out_puts(&c->out, "\n");
@@ -191,12 +198,12 @@ static int show_entry(struct cmd *c, uint32_t entry)
 	for (uint32_t child = e->first_child; child != ENTRY_NONE;
 		child = c->s->entries[child].next_sibling)
 		id_row(c, "child", child);
-	words_row(c, "kind", str_of(kind_name(e->kind)));
+	fact_words(c, "kind", str_of(kind_name(e->kind)));
 	time_full(e->time, when);
-	words_row(c, "time", str_of(when));
+	fact_words(c, "time", str_of(when));
 	print_place(c, entry);
 	if (label)
-		words_row(c, "label", label->text);
+		fact_words(c, "label", label->text);
 	print_flags(c, entry);
 	out_puts(&c->out, "\n");
 	print_content(c, entry, 0, false);
@@ -213,11 +220,11 @@ int cmd_show(struct cmd *c)
 	if (c->json && flow_of_session(c->s))
 		return c->nargs == 1 ? cmd_flow_show(c) : cmd_flow_show_node(c);
 	if (c->nargs == 1)
-		return show_session(c);
+		return flow_of_session(c->s) ? cmd_flow_show_text(c) : show_session(c);
 	status = cmd_entry(c, c->args[1], &entry);
 	if (status != STATUS_DONE)
 		return status;
 	if (c->json)
 		return json_print(c, json_entry_whole(c, entry), STATUS_DONE);
-	return show_entry(c, entry);
+	return flow_of_session(c->s) ? cmd_flow_show_node_text(c, entry) : show_entry(c, entry);
 }

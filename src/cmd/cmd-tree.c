@@ -96,7 +96,7 @@ static void draw_mark(struct drawing *d, uint32_t row, uint32_t entry)
 	} else if (flags & (ENTRY_FAILED | ENTRY_DAMAGED | ENTRY_ORPHAN | ENTRY_CYCLE)) {
 		out_style(o, STYLE_DAMAGE);
 		out_own(o, "!");
-	} else if (layout_on_tip(&d->layout, row)) {
+	} else if (s->tip == ENTRY_NONE || layout_on_tip(&d->layout, row)) {
 		out_own(o, "*");
 	} else {
 		out_style(o, STYLE_DIM);

@@ -17,7 +17,7 @@
 struct tally {
 	struct cmd *c;
 	uint64_t sessions, damaged, findings, unreadable;
-	json_doc *list; /* with --json */
+	json_doc *list, *remarks; /* with --json */
 	struct dsh_family *family;
 	struct progress progress;
 	uint64_t done, all, part; /* bytes of the sessions; part: of those at hand */
@@ -129,7 +129,8 @@ static bool is_conversation(const struct session_row *row)
 /* Conversations that stand side by side; how many were done. */
 static size_t verify_flow(struct cmd *c, struct tally *t, const struct session_row *const *rows)
 {
-	struct flow_checks sum = { .progress = &t->progress, .list = t->list, .say = say_part,
+	struct flow_checks sum = { .progress = &t->progress, .list = t->list,
+		.remarks = t->remarks, .say = say_part,
 		.unreadable = flow_unreadable, .arg = t };
 	size_t n = 0;
 
@@ -141,6 +142,7 @@ static size_t verify_flow(struct cmd *c, struct tally *t, const struct session_r
 	t->sessions += n;
 	t->findings += sum.findings;
 	t->damaged += sum.damaged;
+	t->unreadable += sum.unread;
 	return n;
 }
 
@@ -197,6 +199,7 @@ static json_doc *json_tally(struct tally *t)
 	json_doc_set(o, "unreadable", json_doc_uint(t->unreadable));
 	json_doc_set(o, "problems", json_doc_uint(t->findings));
 	json_doc_set(o, "findings", t->list);
+	json_doc_set(o, "remarks", t->remarks);
 	return o;
 }
 
@@ -211,8 +214,10 @@ int cmd_verify(struct cmd *c)
 	t.family = dsh_family_new();
 	store_scan(c->store);
 	status = cmd_root_notes(c);
-	if (c->json)
+	if (c->json) {
 		t.list = json_doc_list();
+		t.remarks = json_doc_list();
+	}
 	rows = sorted_rows(c);
 	for (size_t i = 0; rows[i]; i++)
 		t.all += rows[i]->size;

@@ -112,7 +112,9 @@ const struct command_def commands[] = {
 	{ .name = "fold", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "Draw the outline of a conversation, folded from its rounds",
 		.more = "A round that is broken or does not follow ends the fold; that is said, and status\n"
-			"is 1. On a terminal --canonical and --outline escape what could steer it.\n",
+			"is 1; so it is where --round asks for one behind the end, and nothing is printed.\n"
+			"On a terminal --canonical and --outline escape what could steer it, to a pipe\n"
+			"ids go out byte for byte.\n",
 		.options = fold_options, .run = cmd_fold },
 	{ .name = "rounds", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "List the rounds of a conversation and what each one changed",

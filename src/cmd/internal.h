@@ -158,6 +158,13 @@ void print_record(struct cmd *c, struct str line);
 void print_records(struct cmd *c, struct str lines);
 void print_problem_line(struct cmd *c, const struct problem *p);
 
+/* ---- cmd-show.c: rows of a summary, the name in front ---- */
+
+void fact_name(struct cmd *c, const char *name);
+void fact_words(struct cmd *c, const char *name, struct str s);
+void fact_title(struct cmd *c);
+void fact_problems(struct cmd *c);
+
 /* ---- json.c ---- */
 
 json_doc *json_time(int64_t ms);
@@ -207,6 +214,9 @@ int cmd_verify(struct cmd *c);
 /* `show --json` of a conversation, and of one of its nodes. */
 int cmd_flow_show(struct cmd *c);
 int cmd_flow_show_node(struct cmd *c);
+/* The same for people. */
+int cmd_flow_show_text(struct cmd *c);
+int cmd_flow_show_node_text(struct cmd *c, uint32_t entry);
 /* `log` of a conversation without an ENTRY: its last `limit` talks. */
 int cmd_flow_log(struct cmd *c, long limit);
 /* Said on stderr when s is not UTF-8: it could not be stored as it is. */

@@ -39,7 +39,7 @@ const struct format *format_detect(const char *path, struct err *err)
 		err_set(err, ERR_UNSUPPORTED, "%s is neither a file nor a folder", path);
 		return NULL;
 	}
-	if (access(path, R_OK) < 0) {
+	if (access(path, S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK) < 0) {
 		err_sys(err, "read %s", path);
 		return NULL;
 	}

@@ -59,8 +59,6 @@ int io_printf_path(char out[IO_PATH], struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void io_dir(char out[IO_PATH], const char *path); /* of a path that passed io_path */
 int io_no_memory(struct err *err);
-/* Hands an error on that was kept apart until it was clear what it means. */
-int io_err(struct err *err, const struct err *why);
 
 /* ---- lines.c ---- */
 

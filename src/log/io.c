@@ -237,8 +237,10 @@ bool io_same(const struct log_id *a, const struct log_id *b)
 	return log_compare(a, b) == LOG_SAME;
 }
 
-static const char *kind_name(mode_t mode)
+const char *log_kind(mode_t mode)
 {
+	if (S_ISREG(mode))
+		return "a file";
 	if (S_ISDIR(mode))
 		return "a folder";
 	if (S_ISFIFO(mode))
@@ -254,7 +256,7 @@ int io_regular(const struct stat *st, const char *path, struct err *err)
 {
 	if (S_ISREG(st->st_mode))
 		return 0;
-	return err_set(err, ERR_UNSUPPORTED, "%s is %s", path, kind_name(st->st_mode));
+	return err_set(err, ERR_UNSUPPORTED, "%s is %s", path, log_kind(st->st_mode));
 }
 
 int io_open_regular(const char *path, int *fd, struct log_id *id, struct err *err)
@@ -321,11 +323,4 @@ void io_dir(char out[IO_PATH], const char *path)
 int io_no_memory(struct err *err)
 {
 	return err_set(err, ERR_NOMEM, "out of memory");
-}
-
-int io_err(struct err *err, const struct err *why)
-{
-	if (err && !err->code)
-		*err = *why;
-	return why->code;
 }

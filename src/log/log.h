@@ -24,9 +24,11 @@
 #ifndef BOUGH_LOG_LOG_H
 #define BOUGH_LOG_LOG_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -50,6 +52,8 @@ enum log_change {
 /* Only looks, whatever the path names. exists=false when there is no such file; that is no error. */
 int log_stat(const char *path, struct log_id *out, struct err *err);
 enum log_change log_compare(const struct log_id *before, const struct log_id *now);
+/* What a mode of stat is: "a file", "a folder", "a fifo" ... */
+const char *log_kind(mode_t mode);
 
 /* ---- passive reading ---- */
 
@@ -99,6 +103,16 @@ void log_seek_line(struct log_reader *r, uint64_t off, uint64_t number);
  * is rewritten over and over under a long line gives ERR_CHANGED.
  */
 int log_next_line(struct log_reader *r, struct log_line *line, struct err *err);
+
+/* ---- the names in a folder ---- */
+
+/* NULL and err when it can not be opened, or is none; closedir() gives it back. */
+DIR *log_open_folder(const char *path, struct err *err);
+/*
+ * 1: a name, dot names too, *de valid until the next call; 0: the end; < 0: err. `path` is only
+ * named in err.
+ */
+int log_next_name(DIR *dir, const char *path, const struct dirent **de, struct err *err);
 
 /* ---- appending ---- */
 

@@ -1,12 +1,13 @@
 /*
- * names.c - names of files and folders: move, remove, make folders, and the
- * question whether a folder can be written. Contents are none of its business.
+ * names.c - names of files and folders: list, move, remove, make folders, and
+ * the question whether a folder can be written. Contents are none of its business.
  */
 #include "config.h"
 
 #include "log/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ static int move_back(const char *from, const char *to, struct err *err)
 
 	err_sys(&why, "sync the folder of %s", to);
 	if (sys->rename_noreplace(to, from) == 0)
-		return io_err(err, &why);
+		return err_hand_over(err, &why);
 	err_set(err, why.code, "%s was moved to %s, but a power cut may undo it: %s", from, to,
 		why.text);
 	if (err)
@@ -67,6 +68,27 @@ int log_move(const char *from, const char *to, struct err *err)
 	if (io_sync_dir(to_dir) < 0 || (strcmp(from_dir, to_dir) != 0 && io_sync_dir(from_dir) < 0))
 		return move_back(from, to, err);
 	return 0;
+}
+
+DIR *log_open_folder(const char *path, struct err *err)
+{
+	int fd = io_open(path, O_RDONLY | O_DIRECTORY, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir)
+		err_sys(err, "read %s", path);
+	if (!dir && fd >= 0)
+		io_close(&fd);
+	return dir;
+}
+
+int log_next_name(DIR *dir, const char *path, const struct dirent **de, struct err *err)
+{
+	errno = 0;
+	*de = readdir(dir);
+	if (*de)
+		return 1;
+	return errno ? err_sys(err, "read %s", path) : 0;
 }
 
 int log_unlink(const char *path, struct err *err)

@@ -166,7 +166,7 @@ static int take_name_back(struct log_pub *pub, struct err *err)
 	err_sys(&why, "sync the folder of %s", pub->path);
 	if (log_stat(pub->path, &now, NULL) == 0 && now.exists && now.dev == pub->id.dev &&
 		now.ino == pub->id.ino && sys->unlink(pub->path) == 0)
-		return io_err(err, &why);
+		return err_hand_over(err, &why);
 	err_set(err, why.code, "%s is there but may not survive a power cut: %s", pub->path,
 		why.text);
 	if (err)
@@ -253,7 +253,7 @@ static int publish_new(struct log_pub **pub, const char *path, struct err *err)
 
 	if (rc == ERR_EXISTS)
 		return err_set(err, ERR_CHANGED, "%s was made by another process", path);
-	return rc < 0 ? io_err(err, &why) : 0;
+	return rc < 0 ? err_hand_over(err, &why) : 0;
 }
 
 int log_replace(

@@ -135,7 +135,7 @@ int aside_make(const struct log *log, struct change *ch, struct err *err)
 			return rc;
 		found = try_existing(log, ch, &why);
 		if (why.code)
-			return io_err(err, &why);
+			return err_hand_over(err, &why);
 		if (found >= 0 && log->is_dry)
 			return 0;
 		if (found > 0)
@@ -145,7 +145,7 @@ int aside_make(const struct log *log, struct change *ch, struct err *err)
 		if (make_copy(log, ch, &why) == 0)
 			return 0;
 		if (why.code != ERR_EXISTS) /* else it was taken just now: the next name */
-			return io_err(err, &why);
+			return err_hand_over(err, &why);
 	}
 	return err_set(err, ERR_EXISTS, "%s: every name for its torn end is taken", log->path);
 }

@@ -24,7 +24,7 @@ int log_take_back(struct log *log, const struct log_append_info *info, struct er
 	ch.added = info->id.size - info->off;
 	err_set(&why, ERR_CANCELLED, "an append is taken back");
 	if (change_undo(log, &ch, &why) < 0)
-		return io_err(err, &why);
+		return err_hand_over(err, &why);
 	if (log->id.size == 0) /* log_close removes it if this handle made it */
 		log->has_appended = false;
 	return 0;

@@ -309,7 +309,7 @@ static int change_apply(
 	int rc = sync_name(log, &why);
 
 	if (rc < 0) /* nothing was touched yet */
-		return io_err(err, &why);
+		return err_hand_over(err, &why);
 	rc = cut_tail(log, ch, &why);
 	if (rc == 0 && n > 0)
 		rc = put(log, ch, p, n, &why);
@@ -317,7 +317,7 @@ static int change_apply(
 		rc = look(log, &why);
 	if (rc < 0) {
 		change_undo(log, ch, &why);
-		return io_err(err, &why);
+		return err_hand_over(err, &why);
 	}
 	log->has_appended = true;
 	return 0;

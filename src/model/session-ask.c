@@ -168,7 +168,7 @@ static int resolve_tip(struct session *s, const char *form, const char *steps, u
 			return err_set(err, ERR_USAGE, "%s: only a number may follow tip~", form);
 	}
 	if (entry == ENTRY_NONE)
-		return err_set(err, ERR_NOTFOUND, "the session has no tip: it has no entries");
+		return err_set(err, ERR_NOTFOUND, "the session has no tip");
 	for (; n > 0 && entry != ENTRY_NONE; n--)
 		entry = s->entries[entry].parent;
 	if (entry == ENTRY_NONE)

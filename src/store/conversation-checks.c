@@ -124,10 +124,16 @@ const char *conversation_stopped(const struct conversation *c, const char **said
 
 /* ---- checks ---- */
 
-enum { STATE_GOOD, STATE_INCOMPLETE, STATE_DAMAGED, STATE_MISMATCH };
+enum { STATE_GOOD, STATE_UNREADABLE, STATE_INCOMPLETE, STATE_DAMAGED, STATE_MISMATCH };
 
-static int state_of(const char *code)
+static int state_of(const struct flow_finding *f)
 {
+	const char *code = f->code;
+
+	if (f->kind == FLOW_REMARK)
+		return STATE_GOOD;
+	if (f->kind == FLOW_UNREADABLE)
+		return STATE_UNREADABLE;
 	if (strstr(code, "digest") || strstr(code, "mismatch"))
 		return STATE_MISMATCH;
 	if (strstr(code, "missing") || strcmp(code, "seq-gap") == 0 ||
@@ -136,33 +142,40 @@ static int state_of(const char *code)
 	return STATE_DAMAGED;
 }
 
-static void mark_rounds(struct conversation *c, uint64_t number, int check)
+static void mark_rounds(struct conversation *c, const struct flow_finding *f)
 {
 	size_t low = 0, high = c->nrows;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (c->rows[mid].number < number)
+		if (c->rows[mid].number < f->round)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (; low < c->nrows && c->rows[low].number == number; low++)
-		c->rows[low].failed |= 1u << check;
+	for (; low < c->nrows && c->rows[low].number == f->round; low++)
+		if (f->kind == FLOW_UNREADABLE && f->check != 3)
+			c->rows[low].undone |= 1u << f->check;
+		else
+			c->rows[low].failed |= 1u << f->check;
 }
 
 static void take_finding(void *arg, const struct flow_finding *f)
 {
 	struct conversation *c = arg;
 
+	if (strcmp(f->code, "odd-round") == 0) { /* the session has it as a problem already */
+		c->worst = state_of(f) > c->worst ? state_of(f) : c->worst;
+		return;
+	}
 	c->findings = xgrow(c->findings, &c->findings_cap, c->nfindings + 1, sizeof(*c->findings));
 	c->findings[c->nfindings++] = (struct conversation_finding){ f->check, f->code,
 		arena_strdup(&c->finding_arena, f->message), f->round, f->seq };
 	if (f->check > 0)
-		mark_rounds(c, f->round, f->check);
-	if (state_of(f->code) > c->worst)
-		c->worst = state_of(f->code);
+		mark_rounds(c, f);
+	if (state_of(f) > c->worst)
+		c->worst = state_of(f);
 }
 
 /* Where the rounds are one behind the other: the first byte of a round. */
@@ -187,7 +200,9 @@ static void add_problems(struct conversation *c)
 	for (size_t i = 0; i < c->nfindings; i++) {
 		const struct conversation_finding *f = &c->findings[i];
 
-		if (f->check == 0)
+		if (f->check == 0 && f->seq == 0)
+			problem_add(list, &c->s->arena, f->code, 0, 0, 0, ENTRY_NONE, "%s", f->said);
+		else if (f->check == 0)
 			problem_add(list, &c->s->arena, f->code, 0, 0, 0, ENTRY_NONE,
 				"sequence %" PRIu64 ": %s", f->seq, f->said);
 		else if (f->check != 3 || !has_stopped || f->round != stopped)
@@ -234,12 +249,15 @@ char conversation_check(const struct conversation *c, size_t row, int check)
 		return 'x';
 	if (!c->is_verified)
 		return '.';
-	return r->failed & 1u << 3 || (r->failed && check == 6) ? '-' : 'v';
+	if (r->failed & 1u << 3 || r->undone & 1u << check)
+		return '-';
+	return check == 6 && (r->failed || r->undone) ? '-' : 'v';
 }
 
 const char *conversation_state(const struct conversation *c)
 {
-	static const char *const words[] = { "verified", "incomplete", "damaged", "mismatch" };
+	static const char *const words[] = { "verified", "unreadable", "incomplete", "damaged",
+		"mismatch" };
 
 	return c->worst == STATE_GOOD && !c->is_verified ? "checking" : words[c->worst];
 }

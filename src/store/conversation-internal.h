@@ -43,6 +43,7 @@ struct conversation {
 		size_t index;
 		bool is_reservation;
 		unsigned failed;         /* bit k: check k does not hold */
+		unsigned undone;         /* bit k: check k could not be made */
 	} *rows;
 	size_t nrows;
 

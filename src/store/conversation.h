@@ -184,7 +184,10 @@ struct conversation_finding {
 int conversation_verify_step(struct conversation *c, unsigned budget_us);
 void conversation_verify_progress(const struct conversation *c, uint64_t *done, uint64_t *all);
 const struct conversation_finding *conversation_findings(const struct conversation *c, size_t *n);
-/* "checking", "verified", "incomplete" (something misses), "mismatch" (a digest), "damaged". */
+/*
+ * "checking", "verified", "unreadable" (nobody can say), "incomplete" (something misses),
+ * "mismatch" (a digest), "damaged".
+ */
 const char *conversation_state(const struct conversation *c);
 
 #endif

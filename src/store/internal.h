@@ -132,8 +132,6 @@ struct short_id {
 bool err_is_denied(const struct err *err);
 /* work_can as an error: ERR_UNSUPPORTED by the format, else ERR_IO. */
 int work_check(struct work *w, unsigned what, struct err *err);
-/* Give the caller what happened in a local err; returns its code. */
-int err_hand_over(struct err *to, const struct err *from);
 
 enum { OPS_TRIES = 5 }; /* times an operation starts again because the file changed under it */
 

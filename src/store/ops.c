@@ -88,13 +88,6 @@ int work_check(struct work *w, unsigned what, struct err *err)
 		err, (w->fmt->can_write & what) == what ? ERR_IO : ERR_UNSUPPORTED, "%s", why);
 }
 
-int err_hand_over(struct err *to, const struct err *from)
-{
-	if (to && !to->code)
-		*to = *from;
-	return from->code;
-}
-
 /* ---- what can be taken back ---- */
 
 struct undo *undo_push(struct work *w, enum undo_op op)

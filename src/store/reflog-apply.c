@@ -28,7 +28,7 @@ uint64_t reflog_count(const struct session *s)
 static void apply_tip(struct reflog *r, struct session *s)
 {
 	s->tip = s->last_entry;
-	s->tip_rule = s->n ? TIP_LAST_ENTRY : TIP_NONE;
+	s->tip_rule = s->tip == ENTRY_NONE ? TIP_NONE : TIP_LAST_ENTRY;
 	s->tip_at = 0;
 	for (size_t i = r->n; i-- > 0;) {
 		struct reflog_line *l = &r->lines[i];

@@ -177,7 +177,9 @@ static void add_known_places(struct store *st)
 		char *path = place_path(&known_places[i]);
 		struct stat sb;
 
-		if (stat(path, &sb) == 0 && S_ISDIR(sb.st_mode))
+		/* one that can not even be looked at is said, too */
+		if (stat(path, &sb) == 0 ? S_ISDIR(sb.st_mode)
+					 : errno != ENOENT && errno != ENOTDIR)
 			add_or_note(st, path);
 		free(path);
 	}

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 #include "base/pool.h"
 #include "base/xalloc.h"
 #include "format/flow/internal.h"
+#include "format/format.h"
+#include "log/sys.h"
 #include "model/session.h"
 #include "store/store.h"
 #include "tests/lib/doc-codes.h"
@@ -206,7 +209,7 @@ static void check_root(const struct root *root, const char *code)
 	else
 		doc_codes_kept(
 			"missing-round previous-mismatch seq-gap missing-landed input-digest sd-header sd-no-end "
-			"sd-digest sd-count sd-seq");
+			"sd-digest sd-count sd-seq unreadable sd-unreadable odd-round");
 	buf_release(&found);
 }
 
@@ -260,6 +263,193 @@ static void test_landed(void **state)
 	check_root(&r, "sd-seq");
 }
 
+/* ---- what can not be read is not damaged ---- */
+
+static const char *denied;  /* end of the one path that can not be opened */
+
+static int open_denied(const char *path, int flags, mode_t mode)
+{
+	size_t n = strlen(path), end = strlen(denied);
+
+	if (n >= end && strcmp(path + n - end, denied) == 0) {
+		errno = EACCES;
+		return -1;
+	}
+	return sys_real.open(path, flags, mode);
+}
+
+static void take_said(void *arg, const struct flow_finding *f)
+{
+	static const char *const kinds[] = { "found", "unreadable", "remark" };
+
+	buf_printf(arg, "%s %s check %d round %d sequence %d: %s\n", kinds[f->kind], f->code,
+		f->check, (int)f->round, (int)f->seq, f->message);
+	if (f->kind == FLOW_UNREADABLE)
+		doc_codes_broken(f->code);
+}
+
+/* What is said of the root, without the name of the temporary folder. */
+static void check_said(const char *want)
+{
+	struct flow_conversation *c;
+	struct buf said = { 0 };
+	struct err err = { 0 };
+	char *at;
+
+	assert_int_equal(flow_open(&c, conversation, &err), 0);
+	flow_verify(c, take_said, &said);
+	flow_close(&c);
+	while (said.n && (at = strstr(said.p, dir)) != NULL)
+		memmove(at, at + strlen(dir), strlen(at + strlen(dir)) + 1);
+	assert_string_equal(said.n ? said.p : "", want);
+	buf_release(&said);
+}
+
+static void deny(const char *path)
+{
+	static struct sys table;
+
+	table = sys_real;
+	table.open = open_denied;
+	denied = path;
+	sys_install(path ? &table : NULL);
+}
+
+static void check_denied(const char *path, const char *want)
+{
+	deny(path);
+	check_said(want);
+	deny(NULL);
+}
+
+static void test_denied(void **state)
+{
+	struct root r;
+
+	(void)state;
+	good_root(&r);
+	put_root(&r);
+	check_said("");
+	check_denied("streams/main",
+		"unreadable sd-unreadable check 0 round 0 sequence 0: read /s/streams/main: Permission denied\n"
+		"unreadable sd-unreadable check 5 round 1 sequence 0: 1 of its sequences can not be looked for: read /s/streams/main: Permission denied\n"
+		"unreadable sd-unreadable check 5 round 2 sequence 0: 1 of its sequences can not be looked for: read /s/streams/main: Permission denied\n"
+		"unreadable sd-unreadable check 5 round 3 sequence 0: 1 of its sequences can not be looked for: read /s/streams/main: Permission denied\n");
+	check_denied("-000002.sd",
+		"unreadable sd-unreadable check 0 round 0 sequence 2: open /s/streams/main/transcript-x-000002.sd: Permission denied\n"
+		"unreadable sd-unreadable check 6 round 2 sequence 2: its input digest can not be checked\n");
+}
+
+/* Where a folder is expected something else is, and the other way round. */
+static void test_odd_places(void **state)
+{
+	char *path;
+	struct root r;
+
+	(void)state;
+	good_root(&r);
+	put_root(&r);
+	path = in_root("s/provider_body");
+	temp_put(path, "", 0);
+	check_said("unreadable sd-unreadable check 0 round 0 sequence 0: read /s/provider_body: Not a directory\n");
+	assert_int_equal(unlink(path), 0);
+	free(path);
+	path = in_root("s/streams/notes"); /* beside the folders of streams */
+	temp_put(path, "", 0);
+	check_said("");
+	free(path);
+	path = in_root("s/streams/main/transcript-x-000003.sd");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	check_said("unreadable sd-unreadable check 0 round 0 sequence 3: /s/streams/main/transcript-x-000003.sd is a fifo\n"
+		   "unreadable sd-unreadable check 6 round 3 sequence 3: its input digest can not be checked\n");
+	free(path);
+}
+
+static void test_odd_rounds(void **state)
+{
+	static const char round4[] = "r000004-000000000000.sf", round5[] = "r000005-000000000000.sf",
+			  round6[] = "r000006-000000000000.sf";
+	char *fifo, *link, *folder;
+	struct root r;
+
+	(void)state;
+	good_root(&r);
+	r.n = 3;
+	put_root(&r);
+	fifo = xasprintf("%s/rounds/%s", conversation, round4);
+	link = xasprintf("%s/rounds/%s", conversation, round5);
+	folder = xasprintf("%s/rounds/%s", conversation, round6);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(symlink("nothing", link), 0);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	check_said("unreadable odd-round check 0 round 0 sequence 0: rounds/r000004-000000000000.sf: a fifo\n"
+		   "unreadable odd-round check 0 round 0 sequence 0: rounds/r000005-000000000000.sf: a link to nothing\n"
+		   "remark odd-round check 0 round 0 sequence 0: rounds/r000006-000000000000.sf: a folder\n");
+	free(fifo);
+	free(link);
+	free(folder);
+}
+
+static void test_unreadable_round(void **state)
+{
+	struct root r;
+
+	(void)state;
+	good_root(&r);
+	r.n = 1;
+	put_root(&r);
+	check_denied(".sf", "unreadable unreadable check 3 round 1 sequence 0: open /_conversations/c/rounds/r000001-5b3c7ae76292.sf: Permission denied\n");
+}
+
+/* A row of the list says so, and whoever opens it is told. */
+static void take_unreadable(const struct found *f, void *arg)
+{
+	buf_adds(arg, f->unreadable ? f->unreadable : "readable");
+}
+
+static void check_rounds_folder(const char *want, int sys_error)
+{
+	struct flow_conversation *c = NULL;
+	struct buf said = { 0 };
+	struct err err = { 0 };
+	uint64_t pos = 0;
+	char *at;
+
+	assert_int_equal(format_flow.scan(dir, &pos, 10, take_unreadable, &said, &err), 0);
+	at = strstr(said.p, dir);
+	assert_non_null(at);
+	memmove(at, at + strlen(dir), strlen(at + strlen(dir)) + 1);
+	assert_string_equal(said.p, want);
+	assert_int_equal(flow_open(&c, conversation, &err), ERR_IO);
+	assert_int_equal(err.sys, sys_error);
+	buf_release(&said);
+}
+
+static void test_locked_rounds(void **state)
+{
+	struct buf said = { 0 };
+	uint64_t pos = 0;
+	struct root r;
+	char *rounds;
+
+	(void)state;
+	good_root(&r);
+	put_root(&r);
+	deny("c/rounds");
+	check_rounds_folder("read /_conversations/c/rounds: Permission denied", EACCES);
+	deny(NULL);
+	make_folders();
+	rounds = xasprintf("%s/rounds", conversation);
+	assert_int_equal(rmdir(rounds), 0);
+	assert_int_equal(format_flow.scan(dir, &pos, 10, take_unreadable, &said, NULL), 0);
+	assert_string_equal(said.p, "readable"); /* it has no rounds yet */
+	temp_put(rounds, "", 0);
+	check_rounds_folder("read /_conversations/c/rounds: Not a directory", ENOTDIR);
+	buf_release(&said);
+	free(rounds);
+}
+
 static void test_codes(void **state)
 {
 	int missing;
@@ -267,7 +457,7 @@ static void test_codes(void **state)
 	(void)state;
 	assert_int_equal(
 		doc_codes_check("\n### Checks\n\n- **F8**", "\n### Entries\n\n- **F9**", &missing),
-		10);
+		13);
 	assert_int_equal(missing, 0);
 }
 
@@ -412,6 +602,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_checks),
 		cmocka_unit_test(test_landed),
+		cmocka_unit_test(test_denied),
+		cmocka_unit_test(test_odd_places),
+		cmocka_unit_test(test_odd_rounds),
+		cmocka_unit_test(test_locked_rounds),
+		cmocka_unit_test(test_unreadable_round),
 		cmocka_unit_test(test_codes),
 		cmocka_unit_test(test_alternating),
 		cmocka_unit_test(test_following),

@@ -12,64 +12,10 @@
 
 #include <cmocka.h>
 
-#include "format/tree/tree.h"
 #include "tests/lib/temp.h"
+#include "tests/lib/tree-files.h"
 
 #define ENTRY(id, rest) "{\"id\":\"" id "\",\"role\":\"USER\",\"content\":\"c\",\"timestamp\":1" rest "}"
-
-static char fixtures[TEMP_PATH], dir[TEMP_PATH];
-
-static int set_up(void **state)
-{
-	const char *src = getenv("srcdir");
-
-	snprintf(fixtures, sizeof(fixtures), "%s/tests/format/tree", src ? src : ".");
-	temp_make(dir);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	temp_remove(dir);
-	return 0;
-}
-
-static char *in_dir(const char *name)
-{
-	static char path[2 * TEMP_PATH];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
-
-static char *fixture(const char *name)
-{
-	static char path[2 * TEMP_PATH];
-
-	snprintf(path, sizeof(path), "%s/%s.jsonl", fixtures, name);
-	return path;
-}
-
-static struct session *load(const char *path)
-{
-	struct session *s = NULL;
-	struct err err = { 0 };
-
-	if (format_tree.open(path, &s, &err) < 0)
-		fail_msg("%s", err.text);
-	while (format_tree.step(s, 1000, &err) == 1)
-		;
-	if (err.code)
-		fail_msg("%s: %s", path, err.text);
-	assert_true(s->is_complete);
-	return s;
-}
-
-static struct session *load_str(const char *text)
-{
-	temp_puts(in_dir("t.jsonl"), text);
-	return load(in_dir("t.jsonl"));
-}
 
 /* ---- sidecar ---- */
 
@@ -111,11 +57,11 @@ static void test_sidecar_read(void **state)
 	struct err err = { 0 };
 	struct session *s;
 
-	temp_clear(dir);
+	temp_clear(files_dir);
 	temp_puts(in_dir("s.jsonl"), ENTRY("a", "") "\n");
 	temp_puts(in_dir("s.meta.json"),
 		"\xEF\xBB\xBF{\"title\":\"a\\ud800\\u0000b\",\"model\":7,\"other\":\"x\"}\n");
-	s = load(in_dir("s.jsonl"));
+	s = load_file(in_dir("s.jsonl"));
 	assert_int_equal(s->nmeta, 1);
 	assert_true(str_eq(*session_meta(s, "title"), (struct str){ "a\xEF\xBF\xBD\0b", 6 }));
 	/* A changed sidecar is seen, a missing one forgotten. */
@@ -134,7 +80,7 @@ static void test_sidecar_read(void **state)
 
 static void assert_rewrites(const char *name)
 {
-	struct session *s = load(fixture(name));
+	struct session *s = load_file(fixture(name));
 	struct buf record = { 0 }, text = { 0 };
 	struct arena a = { 0 };
 
@@ -215,5 +161,5 @@ int main(void)
 		cmocka_unit_test(test_fields),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, files_set_up, files_tear_down);
 }

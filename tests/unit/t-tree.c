@@ -20,71 +20,7 @@
 #include "json/doc.h"
 #include "tests/lib/temp.h"
 #include "tests/lib/tree-check.h"
-
-static char fixtures[TEMP_PATH], dir[TEMP_PATH];
-
-static int set_up(void **state)
-{
-	const char *src = getenv("srcdir");
-
-	snprintf(fixtures, sizeof(fixtures), "%s/tests/format/tree", src ? src : ".");
-	temp_make(dir);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	temp_remove(dir);
-	return 0;
-}
-
-static char *in_dir(const char *name)
-{
-	static char path[2 * TEMP_PATH];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
-
-static char *fixture(const char *name)
-{
-	static char path[2 * TEMP_PATH];
-
-	snprintf(path, sizeof(path), "%s/%s.jsonl", fixtures, name);
-	return path;
-}
-
-static struct session *load(const char *path)
-{
-	struct session *s = NULL;
-	struct err err = { 0 };
-
-	if (format_tree.open(path, &s, &err) < 0)
-		fail_msg("%s", err.text);
-	while (format_tree.step(s, 1000, &err) == 1)
-		;
-	if (err.code)
-		fail_msg("%s: %s", path, err.text);
-	assert_true(s->is_complete);
-	assert_null(tree_check_links(s));
-	return s;
-}
-
-static struct session *load_text(const char *text, size_t n)
-{
-	char *path = in_dir("t.jsonl");
-	struct session *s;
-
-	temp_put(path, text, n);
-	s = load(path);
-	assert_null(tree_check_bytes(s, text, n));
-	return s;
-}
-
-static struct session *load_str(const char *text)
-{
-	return load_text(text, strlen(text));
-}
+#include "tests/lib/tree-files.h"
 
 /* ---- fixtures ---- */
 
@@ -196,7 +132,7 @@ static size_t ncases;
 static bool check_case(struct str key, const json_doc *expected, void *arg)
 {
 	char *name = xstrndup(key.p, key.n);
-	struct session *s = load(fixture(name));
+	struct session *s = load_file(fixture(name));
 	struct meta_check meta = { s, name, 0 };
 	struct str text;
 	size_t n;
@@ -235,7 +171,7 @@ static void test_fixtures(void **state)
 	char *text;
 	size_t n;
 
-	snprintf(path, sizeof(path), "%s/expected.json", fixtures);
+	snprintf(path, sizeof(path), "%s/expected.json", files_fixtures);
 	text = temp_get(path, &n);
 	assert_non_null(text);
 	expected = json_doc_parse((struct str){ text, n }, false, &err);
@@ -368,13 +304,13 @@ static void test_long_ids(void **state)
 /* A hole of 300 MB: no line feed, far too long to be read. */
 static void test_too_long(void **state)
 {
-	char *path = in_dir("long.jsonl");
+	const char *path = in_dir("long.jsonl");
 	const off_t size = 300 << 20;
 	struct session *s;
 
 	temp_puts(path, ENTRY("a", "") "\n");
 	assert_int_equal(truncate(path, size), 0);
-	s = load(path);
+	s = load_file(path);
 	assert_int_equal(s->n, 1);
 	assert_int_equal(s->problems.n, 1);
 	assert_string_equal(s->problems.v[0].kind, "bad-json");
@@ -393,7 +329,7 @@ static void copy_fixture(const char *name)
 	size_t n;
 	char *bytes;
 
-	snprintf(path, sizeof(path), "%s/%s", fixtures, name);
+	snprintf(path, sizeof(path), "%s/%s", files_fixtures, name);
 	bytes = temp_get(path, &n);
 	assert_non_null(bytes);
 	temp_put(in_dir(name), bytes, n);
@@ -416,7 +352,7 @@ static void test_scan(void **state)
 	uint64_t pos = 0;
 	int rc, calls = 0;
 
-	temp_clear(dir);
+	temp_clear(files_dir);
 	copy_fixture("linear.jsonl");
 	copy_fixture("linear.meta.json");
 	copy_fixture("checkout.jsonl");
@@ -430,7 +366,7 @@ static void test_scan(void **state)
 	assert_int_equal(mkfifo(in_dir("fifo.jsonl"), 0644), 0);
 	assert_int_equal(symlink("nowhere", in_dir("dangling.jsonl")), 0);
 	do {
-		rc = format_tree.scan(dir, &pos, 3, note_found, &names, &err);
+		rc = format_tree.scan(files_dir, &pos, 3, note_found, &names, &err);
 		calls++;
 	} while (rc == 1);
 	assert_int_equal(rc, 0);
@@ -442,7 +378,7 @@ static void test_scan(void **state)
 	if (geteuid() != 0) {
 		chmod(in_dir("linear.jsonl"), 0);
 		pos = 0;
-		assert_int_equal(format_tree.scan(dir, &pos, 100, note_found, &names, &err), 0);
+		assert_int_equal(format_tree.scan(files_dir, &pos, 100, note_found, &names, &err), 0);
 		assert_non_null(strstr(names.p, "linear! "));
 	}
 	pos = 0;
@@ -464,9 +400,9 @@ static void assert_detect(const char *path, bool is_tree)
 
 static void test_detect(void **state)
 {
-	temp_clear(dir);
-	assert_detect(dir, false);
-	assert_detect(fixtures, true);
+	temp_clear(files_dir);
+	assert_detect(files_dir, false);
+	assert_detect(files_fixtures, true);
 	assert_detect(fixture("linear"), true);
 	assert_detect(fixture("only-torn"), true);
 	assert_detect(fixture("empty"), true);
@@ -476,16 +412,16 @@ static void test_detect(void **state)
 	assert_detect(in_dir("none"), false);
 	temp_puts(in_dir("notes.txt"), "hello\n");
 	assert_detect(in_dir("notes.txt"), false);
-	assert_detect(dir, false);
+	assert_detect(files_dir, false);
 	temp_puts(in_dir("pi.jsonl"), "{\"type\":\"session\",\"id\":\"x\"}\n");
 	assert_detect(in_dir("pi.jsonl"), false);
-	assert_detect(dir, false);
+	assert_detect(files_dir, false);
 	/* Objects of another kind do not hide one good session; no good line at all is still tree. */
 	temp_puts(in_dir("a.jsonl"), ENTRY("a", ""));
-	assert_detect(dir, true);
-	temp_clear(dir);
+	assert_detect(files_dir, true);
+	temp_clear(files_dir);
 	temp_puts(in_dir("a.jsonl"), "{torn");
-	assert_detect(dir, true);
+	assert_detect(files_dir, true);
 	assert_ptr_equal(format_by_name("tree"), &format_tree);
 	assert_null(format_by_name("trees"));
 }
@@ -529,5 +465,5 @@ int main(void)
 		cmocka_unit_test(test_names),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, files_set_up, files_tear_down);
 }

@@ -7,8 +7,8 @@
 
 #include "format/flow/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,13 +51,38 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static int by_odd_name(const void *a, const void *b)
+{
+	return strcmp(((const struct flow_odd *)a)->name, ((const struct flow_odd *)b)->name);
+}
+
+static void add_odd(struct flow_conversation *c, const char *name, const char *what, bool is_folder)
+{
+	c->odd = xgrow(c->odd, &c->odd_cap, c->nodd + 1, sizeof(*c->odd));
+	c->odd[c->nodd++] = (struct flow_odd){ arena_strdup(&c->arena, name),
+		arena_strdup(&c->arena, what), is_folder };
+}
+
+static bool is_file(struct flow_conversation *c, int dir, const char *name, struct stat *st)
+{
+	if (fstatat(dir, name, st, 0) < 0) {
+		if (errno != ENOENT)
+			add_odd(c, name, strerror(errno), false);
+		else if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) == 0) /* else it is gone again */
+			add_odd(c, name, "a link to nothing", false);
+		return false;
+	}
+	if (!S_ISREG(st->st_mode))
+		add_odd(c, name, log_kind(st->st_mode), S_ISDIR(st->st_mode));
+	return S_ISREG(st->st_mode);
+}
+
 static void take_name(struct flow_conversation *c, int dir, const char *name)
 {
 	struct flow_round r = { 0 };
 	struct stat st;
 
-	if (!round_number(name, &r.number) || fstatat(dir, name, &st, 0) < 0 ||
-		!S_ISREG(st.st_mode))
+	if (!round_number(name, &r.number) || !is_file(c, dir, name, &st))
 		return;
 	r.name = arena_strdup(&c->arena, name);
 	r.size = (uint64_t)st.st_size;
@@ -74,17 +99,18 @@ static void take_name(struct flow_conversation *c, int dir, const char *name)
 static int list_rounds(struct flow_conversation *c, struct err *err)
 {
 	char *path = path_join(c->path, "rounds");
-	DIR *dir = opendir(path);
+	struct err why = { 0 };
+	DIR *dir = log_open_folder(path, &why);
 	const struct dirent *de;
-	int rc = 0;
+	int rc = dir || why.sys == ENOENT ? 0 : err_hand_over(err, &why);
 
-	if (!dir && errno != ENOENT && errno != ENOTDIR)
-		rc = err_sys(err, "read %s", path);
-	while (dir && (de = readdir(dir)))
+	while (dir && (rc = log_next_name(dir, path, &de, err)) == 1)
 		take_name(c, dirfd(dir), de->d_name);
 	if (dir)
 		closedir(dir);
 	free(path);
+	if (c->nodd)
+		qsort(c->odd, c->nodd, sizeof(*c->odd), by_odd_name);
 	if (c->nrounds)
 		qsort(c->rounds, c->nrounds, sizeof(*c->rounds), by_number);
 	if (c->nreservations)
@@ -242,6 +268,7 @@ void flow_close(struct flow_conversation **cp)
 	arena_free(&c->arena);
 	free(c->rounds);
 	free(c->reservations);
+	free(c->odd);
 	free(c->state);
 	free(c->versions);
 	free(c->path);
@@ -297,6 +324,12 @@ size_t flow_nreservations(const struct flow_conversation *c)
 const char *flow_reservation(const struct flow_conversation *c, size_t i)
 {
 	return c->reservations[i];
+}
+
+const struct flow_odd *flow_odd(const struct flow_conversation *c, size_t *n)
+{
+	*n = c->nodd;
+	return c->odd;
 }
 
 struct str flow_word(const struct flow_conversation *c, uint32_t word)

@@ -99,7 +99,7 @@ uint32_t flow_version_of(const struct session *s, uint32_t entry);
 /*
  * The header of the newest round and nothing else: what a list shows. Its
  * strings lie in `a`. *nrounds 0: there is none. A header that breaks a rule
- * gives a fault.
+ * gives a fault, and so does what has the name of a round and is no file.
  */
 int flow_newest_header(const char *path, struct arena *a, struct flow_header *h,
 	struct flow_fault *fault, size_t *nrounds, struct err *err);
@@ -119,6 +119,12 @@ const struct flow_header *flow_head(
 const struct flow_fault *flow_problem(const struct flow_conversation *c, uint64_t *round);
 size_t flow_nreservations(const struct flow_conversation *c);
 const char *flow_reservation(const struct flow_conversation *c, size_t i);
+/* What has the name of a round and is no file, so that it can not be one. */
+struct flow_odd {
+	const char *name, *what;   /* "a fifo"; or why it can not be looked at */
+	bool is_folder;            /* the format lets these pass */
+};
+const struct flow_odd *flow_odd(const struct flow_conversation *c, size_t *n);
 /* conversation.state: a cache, only remarked on. false: there is none. */
 bool flow_has_state(const struct flow_conversation *c);
 const char *flow_state_value(
@@ -174,8 +180,14 @@ void flow_outline_sha256(
 
 /* ---- the six checks, and landed files ---- */
 
+enum flow_finding_kind {
+	FLOW_FOUND,           /* it is damaged */
+	FLOW_UNREADABLE,      /* nobody can say whether it is */
+	FLOW_REMARK           /* nothing is wrong with the conversation */
+};
 struct flow_finding {
-	int check;            /* 1 to 6; 0: a landed file */
+	enum flow_finding_kind kind;
+	int check;            /* 1 to 6; 0: a landed file, or a name */
 	const char *code;
 	uint64_t round, seq;  /* 0: not about one */
 	const char *message;  /* borrowed for the call */

@@ -6,7 +6,6 @@
 
 #include "format/flow/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,27 +81,39 @@ static void add_file(struct log_id *id, uint64_t *names, const char *name, const
 	*names += hash; /* folders list their names in no order */
 }
 
+static void add_files(
+	DIR *dir, const char *path, struct log_id *id, uint64_t *names, struct err *err)
+{
+	const struct dirent *de;
+	struct stat st;
+
+	while (log_next_name(dir, path, &de, err) == 1)
+		if (de->d_name[0] == 'r' && fstatat(dirfd(dir), de->d_name, &st, 0) == 0 &&
+			S_ISREG(st.st_mode))
+			add_file(id, names, de->d_name, &st);
+}
+
 int flow_file_id(const char *path, struct log_id *id, uint64_t *names, struct err *err)
 {
 	char *rounds = path_join(path, "rounds");
 	struct log_id inner = { 0 };
+	struct err why = { 0 };
+	DIR *dir;
 	int rc = log_stat(path, id, err);
 
 	id->size = *names = 0;
-	if (rc == 0 && log_stat(rounds, &inner, NULL) == 0 && inner.exists) {
-		DIR *dir = opendir(rounds);
-		const struct dirent *de;
-		struct stat st;
-
-		if (inner.mtime_ns > id->mtime_ns)
-			id->mtime_ns = inner.mtime_ns;
-		while (dir && (de = readdir(dir)))
-			if (de->d_name[0] == 'r' && fstatat(dirfd(dir), de->d_name, &st, 0) == 0 &&
-				S_ISREG(st.st_mode))
-				add_file(id, names, de->d_name, &st);
-		if (dir)
-			closedir(dir);
+	if (rc < 0 || !id->exists)
+		goto out;
+	if (log_stat(rounds, &inner, NULL) == 0 && inner.mtime_ns > id->mtime_ns)
+		id->mtime_ns = inner.mtime_ns;
+	dir = log_open_folder(rounds, &why);
+	if (dir) {
+		add_files(dir, rounds, id, names, &why);
+		closedir(dir);
 	}
+	if (why.code && why.sys != ENOENT)
+		rc = err_hand_over(err, &why);
+out:
 	free(rounds);
 	return rc;
 }
@@ -122,30 +133,36 @@ static void report(const char *path, found_fn *fn, void *arg)
 	fn(&f, arg);
 }
 
+/* Not when it is something else, or gone again; what can not be looked at is a row that says why. */
+static bool may_be_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? S_ISDIR(st.st_mode) : errno != ENOENT;
+}
+
 /* As in other formats *pos counts the names that were passed. */
 static int scan_folder(const char *folder, uint64_t *pos, unsigned max, found_fn *fn, void *arg,
 	struct err *err)
 {
-	DIR *dir = opendir(folder);
+	DIR *dir = log_open_folder(folder, err);
 	const struct dirent *de;
 	uint64_t at = 0;
 	unsigned taken = 0;
-	int rc = 0;
+	int rc;
 
 	if (!dir)
-		return err_sys(err, "read %s", folder);
-	while (rc == 0 && (de = readdir(dir))) {
+		return ERR_IO;
+	while ((rc = log_next_name(dir, folder, &de, err)) == 1) {
 		char *path;
 
 		if (at++ < *pos)
 			continue;
-		if (taken++ >= max) {
-			rc = 1;
+		if (taken++ >= max)
 			break;
-		}
 		*pos = at;
 		path = path_join(folder, de->d_name);
-		if (de->d_name[0] != '.' && is_folder(path))
+		if (de->d_name[0] != '.' && may_be_folder(path))
 			report(path, fn, arg);
 		free(path);
 	}
@@ -207,6 +224,15 @@ static int open_place(const char *path, struct session **out, struct err *err)
 
 /* ---- a row of the list ---- */
 
+/* A name of a round behind which there is none that could be read. */
+static void note_odd(const struct flow_conversation *c, struct flow_fault *fault)
+{
+	for (size_t i = 0; i < c->nodd && !fault->code; i++)
+		if (!c->odd[i].is_folder)
+			flow_fault_set(fault, "odd-round", 0, 0, "rounds/%s: %s", c->odd[i].name,
+				c->odd[i].what);
+}
+
 int flow_newest_header(const char *path, struct arena *a, struct flow_header *h,
 	struct flow_fault *fault, size_t *nrounds, struct err *err)
 {
@@ -224,6 +250,7 @@ int flow_newest_header(const char *path, struct arena *a, struct flow_header *h,
 		rc = flow_round_header(round, a, h, fault, err);
 		free(round);
 	}
+	note_odd(c, fault);
 	flow_close(&c);
 	return rc;
 }

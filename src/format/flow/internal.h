@@ -190,6 +190,8 @@ struct flow_conversation {
 	size_t nrounds, rounds_cap;
 	const char **reservations;
 	size_t nreservations, reservations_cap;
+	struct flow_odd *odd;
+	size_t nodd, odd_cap;
 	uint32_t folded;
 	bool is_done;
 	struct flow_fault fault;      /* the first that stopped the fold */
@@ -234,6 +236,25 @@ void flow_order_free(struct flow_order **order);
 /* flow_text, written as a JSON string. */
 void flow_put_text(struct buf *out, struct str raw);
 
+/* ---- landed-list.c ---- */
+
+struct flow_landed_file {
+	uint64_t seq;
+	char *path;
+};
+struct flow_landed_list {
+	struct flow_landed_file *v;   /* by sequence */
+	size_t n, cap;
+	struct err *blocked;          /* folders that could not be listed: why */
+	size_t nblocked, blocked_cap;
+};
+/* The landed files of a session. Never leads out of the root. */
+void flow_landed_list(struct flow_landed_list *out, const char *root, struct str session);
+void flow_landed_list_free(struct flow_landed_list *l);
+/* Index of the first file at or behind a sequence. */
+size_t flow_landed_from(const struct flow_landed_list *l, uint64_t seq);
+const struct flow_landed_file *flow_landed_find(const struct flow_landed_list *l, uint64_t seq);
+
 /* ---- landed.c ---- */
 
 /* Bytes of a record's line. */
@@ -241,17 +262,8 @@ struct flow_slice {
 	struct flow_place place;
 	size_t off, n;
 };
-struct flow_landed_file {
-	uint64_t seq;
-	char *path;
-};
-/* The landed files of a session, by sequence. Never leads out of the root. */
-struct flow_landed_file *flow_landed_list(const char *root, struct str session, size_t *n);
-void flow_landed_list_free(struct flow_landed_file *v, size_t n);
 /* Of the conversation's session, listed once. */
 const struct flow_landed_file *flow_landed_files(struct flow_conversation *c, size_t *n);
-const struct flow_landed_file *flow_landed_find(
-	const struct flow_landed_file *v, size_t n, uint64_t seq);
 /* Digest of the whole file, and its damage (code NULL: none). */
 int flow_landed_check(const struct flow_landed_file *f, char hex[65], struct flow_fault *fault,
 	struct err *err);

@@ -1,23 +1,19 @@
 /*
- * landed.c - landed files (sd/1): where the sequences of a session are, whether
- * a file is whole, and its records by row. A session's name comes from a round
- * and is hostile: it names a folder of the root or nothing.
+ * landed.c - landed files (sd/1): whether a file is whole, and its records by
+ * row. Which files there are says landed-list.c.
  */
 #include "config.h"
 
 #include "format/flow/internal.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/path.h"
 #include "base/xalloc.h"
 
-enum { SEQ_DIGITS = 6, OPEN_FILES = 8 };
+enum { OPEN_FILES = 8 };
 
 static const char end_mark[] = "{\"t\":\"end";
 
@@ -30,177 +26,10 @@ struct open_file {
 };
 
 struct flow_landed {
-	struct flow_landed_file *v;
-	size_t n;
+	struct flow_landed_list list;
 	struct open_file open[OPEN_FILES];
 	uint64_t clock;
 };
-
-/* ---- which files there are ---- */
-
-/* One name of a folder and no way out of it. */
-static bool is_component(struct str s)
-{
-	return s.n > 0 && !str_eqs(s, ".") && !str_eqs(s, "..") && !memchr(s.p, '/', s.n) &&
-		!memchr(s.p, '\0', s.n);
-}
-
-/* "<anything>-<6 or more digits>.sd" */
-static bool landed_seq(const char *name, uint64_t *seq)
-{
-	size_t n = strlen(name), digits = 0;
-
-	if (n < 4 || strcmp(name + n - 3, ".sd") != 0)
-		return false;
-	n -= 3;
-	while (digits < n && name[n - 1 - digits] >= '0' && name[n - 1 - digits] <= '9')
-		digits++;
-	if (digits < SEQ_DIGITS || digits == n || name[n - 1 - digits] != '-')
-		return false;
-	errno = 0;
-	*seq = strtoull(name + n - digits, NULL, 10);
-	return errno == 0;
-}
-
-struct list {
-	struct flow_landed_file *v;
-	size_t n, cap;
-};
-
-static int by_string(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The names of a folder in order; NULL-terminated, yours. Dot names are passed over. */
-static char **names_of(const char *path)
-{
-	DIR *dir = opendir(path);
-	const struct dirent *de;
-	char **v = xcalloc(1, sizeof(*v));
-	size_t n = 0, cap = 1;
-
-	while (dir && (de = readdir(dir))) {
-		if (de->d_name[0] == '.')
-			continue;
-		v = xgrow(v, &cap, n + 2, sizeof(*v));
-		v[n++] = xstrdup(de->d_name);
-		v[n] = NULL;
-	}
-	if (dir)
-		closedir(dir);
-	if (n)
-		qsort(v, n, sizeof(*v), by_string);
-	return v;
-}
-
-static void free_names(char **v)
-{
-	for (size_t i = 0; v[i]; i++)
-		free(v[i]);
-	free(v);
-}
-
-static void add_folder(struct list *l, const char *path)
-{
-	char **names = names_of(path);
-
-	for (size_t i = 0; names[i]; i++) {
-		uint64_t seq;
-
-		if (!landed_seq(names[i], &seq))
-			continue;
-		l->v = xgrow(l->v, &l->cap, l->n + 1, sizeof(*l->v));
-		l->v[l->n++] = (struct flow_landed_file){ seq, path_join(path, names[i]) };
-	}
-	free_names(names);
-}
-
-static void add_folders(struct list *l, const char *path)
-{
-	char **names = names_of(path);
-
-	for (size_t i = 0; names[i]; i++) {
-		char *folder = path_join(path, names[i]);
-
-		add_folder(l, folder);
-		free(folder);
-	}
-	free_names(names);
-}
-
-static int by_seq(const void *a, const void *b)
-{
-	const struct flow_landed_file *x = a, *y = b;
-
-	if (x->seq != y->seq)
-		return x->seq < y->seq ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
-
-/* Of two files with one sequence the last counts. */
-static void drop_repeated(struct list *l)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n; i++) {
-		if (n && l->v[n - 1].seq == l->v[i].seq)
-			free(l->v[--n].path);
-		l->v[n++] = l->v[i];
-	}
-	l->n = n;
-}
-
-struct flow_landed_file *flow_landed_list(const char *root, struct str session, size_t *n)
-{
-	static const char *const deep[] = { "streams", "runs" };
-	struct list l = { 0 };
-	char *name, *folder, *sub;
-
-	*n = 0;
-	if (!is_component(session))
-		return NULL;
-	name = xstrndup(session.p, session.n);
-	folder = path_join(root, name);
-	for (int i = 0; i < 2; i++) {
-		sub = path_join(folder, deep[i]);
-		add_folders(&l, sub);
-		free(sub);
-	}
-	sub = path_join(folder, "provider_body");
-	add_folder(&l, sub);
-	free(sub);
-	free(folder);
-	free(name);
-	if (l.n)
-		qsort(l.v, l.n, sizeof(*l.v), by_seq);
-	drop_repeated(&l);
-	*n = l.n;
-	return l.v;
-}
-
-void flow_landed_list_free(struct flow_landed_file *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(v[i].path);
-	free(v);
-}
-
-const struct flow_landed_file *flow_landed_find(
-	const struct flow_landed_file *v, size_t n, uint64_t seq)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (v[mid].seq < seq)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < n && v[low].seq == seq ? &v[low] : NULL;
-}
 
 static struct flow_landed *landed_of(struct flow_conversation *c)
 {
@@ -209,7 +38,7 @@ static struct flow_landed *landed_of(struct flow_conversation *c)
 
 		c->landed = xcalloc(1, sizeof(*c->landed));
 		if (head)
-			c->landed->v = flow_landed_list(c->root, head->session_s, &c->landed->n);
+			flow_landed_list(&c->landed->list, c->root, head->session_s);
 	}
 	return c->landed;
 }
@@ -218,8 +47,8 @@ const struct flow_landed_file *flow_landed_files(struct flow_conversation *c, si
 {
 	struct flow_landed *l = landed_of(c);
 
-	*n = l->n;
-	return l->v;
+	*n = l->list.n;
+	return l->list.v;
 }
 
 bool flow_landed_is_body(const struct flow_landed_file *f)
@@ -349,7 +178,7 @@ void flow_landed_free(struct flow_landed **lp)
 		return;
 	for (int i = 0; i < OPEN_FILES; i++)
 		close_file(&l->open[i]);
-	flow_landed_list_free(l->v, l->n);
+	flow_landed_list_free(&l->list);
 	free(l);
 	*lp = NULL;
 }
@@ -390,7 +219,10 @@ static int open_landed(
 	*out = o;
 	if (o->r && o->seq == seq)
 		return 0;
-	f = flow_landed_find(l->v, l->n, seq);
+	f = flow_landed_find(&l->list, seq);
+	if (!f && l->list.nblocked)
+		return err_set(err, ERR_IO, "cannot look for sequence %" PRIu64 ": %s", seq,
+			l->list.blocked[0].text);
 	if (!f)
 		return err_set(err, ERR_NOTFOUND, "missing: sequence %" PRIu64, seq);
 	close_file(o);

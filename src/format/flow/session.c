@@ -255,6 +255,7 @@ static void add_problems(struct session *s)
 	const struct flow_conversation *c = src->c;
 	uint64_t round;
 	const struct flow_fault *f = flow_problem(c, &round);
+	const struct flow_odd *odd;
 	size_t n = 0;
 
 	for (size_t i = c->folded; f && i < c->nrounds; i++)
@@ -263,6 +264,10 @@ static void add_problems(struct session *s)
 		problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0,
 			ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded", round, f->text,
 			n, n == 1 ? " is" : "s are");
+	odd = flow_odd(c, &n);
+	for (size_t i = 0; i < n; i++)
+		problem_add(&s->problems, &s->arena, "odd-round", 0, 0, 0, ENTRY_NONE,
+			"rounds/%s: %s, so it is no round", odd[i].name, odd[i].what);
 	if (src->outline.n < src->view.n[FLOW_NODES])
 		problem_add(&s->problems, &s->arena, "cycle", 0, 0, 0, ENTRY_NONE,
 			"%u nodes are below no root: their parents form a cycle",
@@ -274,6 +279,8 @@ static void finish(struct session *s)
 	struct src *src = s->src;
 
 	session_link(s, true);
+	s->tip = s->last_entry = ENTRY_NONE; /* nodes are no way that went on */
+	s->tip_rule = TIP_NONE;
 	if (flow_head(src->c))
 		set_meta(s, flow_head(src->c));
 	add_problems(s);

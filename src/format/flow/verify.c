@@ -43,8 +43,8 @@ struct landed_read {
 
 /* A session that rounds name, with its landed files by sequence. */
 struct evidence {
-	struct flow_landed_file *files;
-	size_t n, first;         /* its reads: first to first + n - 1 */
+	struct flow_landed_list list;
+	size_t first;            /* of its reads; there are list.n */
 	bool is_told;            /* what is wrong with its files has been said */
 };
 
@@ -69,10 +69,9 @@ struct flow_verifier {
 	struct evidence *session;
 };
 
-static __attribute__((format(printf, 6, 7))) void found(struct flow_verifier *v, int check,
-	const char *code, uint64_t round, uint64_t seq, const char *fmt, ...)
+static __attribute__((format(printf, 3, 4))) void say(
+	struct flow_verifier *v, struct flow_finding f, const char *fmt, ...)
 {
-	struct flow_finding f = { .check = check, .code = code, .round = round, .seq = seq };
 	struct buf text = { 0 };
 	va_list ap;
 
@@ -82,6 +81,16 @@ static __attribute__((format(printf, 6, 7))) void found(struct flow_verifier *v,
 	f.message = text.p ? text.p : "";
 	v->fn(v->arg, &f);
 	buf_release(&text);
+}
+
+static struct flow_finding finding(int check, const char *code, uint64_t round, uint64_t seq)
+{
+	return (struct flow_finding){ FLOW_FOUND, check, code, round, seq, NULL };
+}
+
+static struct flow_finding unreadable(int check, const char *code, uint64_t round, uint64_t seq)
+{
+	return (struct flow_finding){ FLOW_UNREADABLE, check, code, round, seq, NULL };
 }
 
 /* ---- reading ---- */
@@ -114,14 +123,14 @@ static uint64_t file_size(const char *path)
 
 static void list_session(struct flow_verifier *v, struct evidence *e, struct str session)
 {
-	e->files = flow_landed_list(v->c->root, session, &e->n);
+	flow_landed_list(&e->list, v->c->root, session);
 	e->first = v->nlanded;
-	v->landed = xgrow(v->landed, &v->landed_cap, v->nlanded + e->n, sizeof(*v->landed));
-	for (size_t i = 0; i < e->n; i++) {
-		uint64_t size = file_size(e->files[i].path);
+	v->landed = xgrow(v->landed, &v->landed_cap, v->nlanded + e->list.n, sizeof(*v->landed));
+	for (size_t i = 0; i < e->list.n; i++) {
+		uint64_t size = file_size(e->list.v[i].path);
 
 		v->landed[v->nlanded++] =
-			(struct landed_read){ .file = &e->files[i], .size = size };
+			(struct landed_read){ .file = &e->list.v[i], .size = size };
 		v->all += size;
 	}
 }
@@ -144,50 +153,48 @@ static void list_sessions(struct flow_verifier *v)
 
 /* ---- the windows of rounds ---- */
 
-/* Index of the first file at or behind a sequence. */
-static size_t first_file(const struct evidence *e, uint64_t seq)
-{
-	size_t low = 0, high = e->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (e->files[mid].seq < seq)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /* Check 5. The window is whatever a file says: sequences are walked by the files that are there. */
-static bool check_landed(struct flow_verifier *v, uint64_t round, const struct flow_header *h)
+static void name_missing(
+	struct flow_verifier *v, uint64_t round, const struct flow_header *h, uint64_t missing)
 {
-	const struct evidence *e = v->session;
-	uint64_t want = h->from_seq, named = 0, missing = 0;
-	size_t i = first_file(e, h->from_seq);
+	const struct flow_landed_list *l = &v->session->list;
+	uint64_t want = h->from_seq, named = 0, most = missing < MISSING_MAX ? missing : MISSING_MAX;
 
-	while (want <= h->through_seq) {
-		uint64_t until = i < e->n && e->files[i].seq <= h->through_seq ? e->files[i].seq - 1
-									       : h->through_seq;
-		bool at_end = until == h->through_seq;
-
-		missing += until - want + 1;
-		for (; want <= until && named < MISSING_MAX; named++) {
-			found(v, 5, "missing-landed", round, want,
-				"sequence %" PRIu64 " is missing", want);
-			if (want++ == UINT64_MAX)
-				break;
+	for (size_t i = flow_landed_from(l, want); named < most; want++) {
+		if (i < l->n && l->v[i].seq == want) {
+			i++;
+			continue;
 		}
-		if (at_end)
-			break;
-		want = e->files[i++].seq + 1;
-		if (want == 0)
-			break;
+		say(v, finding(5, "missing-landed", round, want),
+			"sequence %" PRIu64 " is missing", want);
+		named++;
 	}
 	if (missing > named)
-		found(v, 5, "missing-landed", round, 0, "%" PRIu64 " more sequences are missing",
-			missing - named);
+		say(v, finding(5, "missing-landed", round, 0),
+			"%" PRIu64 " more sequences are missing", missing - named);
+}
+
+static uint64_t nmissing(const struct flow_landed_list *l, const struct flow_header *h)
+{
+	size_t end = h->through_seq == UINT64_MAX ? l->n : flow_landed_from(l, h->through_seq + 1);
+
+	if (h->through_seq < h->from_seq)
+		return 0;
+	return h->through_seq - h->from_seq + 1 - (end - flow_landed_from(l, h->from_seq));
+}
+
+/* What lies in a folder that can not be listed may be there: it is not called missing. */
+static bool check_landed(struct flow_verifier *v, uint64_t round, const struct flow_header *h)
+{
+	const struct flow_landed_list *l = &v->session->list;
+	uint64_t missing = nmissing(l, h);
+
+	if (missing && l->nblocked)
+		say(v, unreadable(5, "sd-unreadable", round, 0),
+			"%" PRIu64 " of its sequences can not be looked for: %s", missing,
+			l->blocked[0].text);
+	else
+		name_missing(v, round, h, missing);
 	return missing == 0;
 }
 
@@ -196,16 +203,23 @@ static int by_hex(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void input_digest(const struct flow_verifier *v, const struct flow_header *h, char hex[65])
+/* false: a file of the window can not be read, *seq says which. */
+static bool input_digest(const struct flow_verifier *v, const struct flow_header *h, char hex[65],
+	uint64_t *seq)
 {
 	const struct evidence *e = v->session;
-	const char **list = xcalloc(e->n + 1, sizeof(*list));
+	const struct flow_landed_list *l = &e->list;
+	const char **list = xcalloc(l->n + 1, sizeof(*list));
 	struct flow_sha sha;
 	size_t n = 0;
 
-	for (size_t i = first_file(e, h->from_seq); i < e->n && e->files[i].seq <= h->through_seq;
-		i++)
+	*seq = 0;
+	for (size_t i = flow_landed_from(l, h->from_seq); i < l->n && l->v[i].seq <= h->through_seq;
+		i++) {
 		list[n++] = v->landed[e->first + i].hex;
+		if (!*seq && !v->landed[e->first + i].is_readable)
+			*seq = l->v[i].seq;
+	}
 	if (n)
 		qsort(list, n, sizeof(*list), by_hex);
 	flow_sha_begin(&sha);
@@ -216,6 +230,7 @@ static void input_digest(const struct flow_verifier *v, const struct flow_header
 	}
 	flow_sha_end(&sha, hex);
 	free(list);
+	return *seq == 0;
 }
 
 /* ---- judging ---- */
@@ -223,19 +238,20 @@ static void input_digest(const struct flow_verifier *v, const struct flow_header
 static void check_round(struct flow_verifier *v, uint64_t number, const struct flow_header *h)
 {
 	bool is_good = true;
+	uint64_t seq;
 	char hex[65];
 
 	if (h->round != v->round + 1) {
-		found(v, 1, "missing-round", number, 0,
+		say(v, finding(1, "missing-round", number, 0),
 			"it is round %" PRIu64 "; the one before is %" PRIu64, h->round, v->round);
 		is_good = false;
 	} else if (strcmp(h->previous, v->digest) != 0) {
-		found(v, 2, "previous-mismatch", number, 0,
+		say(v, finding(2, "previous-mismatch", number, 0),
 			"it follows \"%s\"; the round before is \"%s\"", h->previous, v->digest);
 		is_good = false;
 	}
 	if (h->from_seq != v->through + 1) {
-		found(v, 4, "seq-gap", number, 0,
+		say(v, finding(4, "seq-gap", number, 0),
 			"it begins at sequence %" PRIu64 "; the round before ends at %" PRIu64,
 			h->from_seq, v->through);
 		is_good = false;
@@ -244,32 +260,51 @@ static void check_round(struct flow_verifier *v, uint64_t number, const struct f
 		is_good = false;
 	if (!is_good)
 		return;
-	input_digest(v, h, hex);
-	if (strcmp(hex, h->input_digest) != 0)
-		found(v, 6, "input-digest", number, 0, "the landed files have the input digest %s",
-			hex);
+	if (!input_digest(v, h, hex, &seq))
+		say(v, unreadable(6, "sd-unreadable", number, seq),
+			"its input digest can not be checked");
+	else if (strcmp(hex, h->input_digest) != 0)
+		say(v, finding(6, "input-digest", number, 0),
+			"the landed files have the input digest %s", hex);
 }
 
 static void tell_landed(struct flow_verifier *v, struct evidence *e)
 {
-	for (size_t i = e->first; i < e->first + e->n && !e->is_told; i++) {
+	const struct flow_landed_list *list = &e->list;
+
+	for (size_t i = 0; i < list->nblocked && !e->is_told; i++)
+		say(v, unreadable(0, "sd-unreadable", 0, 0), "%s", list->blocked[i].text);
+	for (size_t i = e->first; i < e->first + list->n && !e->is_told; i++) {
 		const struct landed_read *l = &v->landed[i];
 
 		if (!l->is_readable)
-			found(v, 0, "sd-unreadable", 0, l->file->seq, "%s", l->err.text);
+			say(v, unreadable(0, "sd-unreadable", 0, l->file->seq), "%s", l->err.text);
 		else if (l->fault.code)
-			found(v, 0, l->fault.code, 0, l->file->seq, "%s", l->fault.text);
+			say(v, finding(0, l->fault.code, 0, l->file->seq), "%s", l->fault.text);
 	}
 	e->is_told = true;
+}
+
+/* Where a round should be and nothing is that could be read. */
+static void tell_odd(struct flow_verifier *v)
+{
+	for (size_t i = 0; i < v->c->nodd; i++) {
+		const struct flow_odd *odd = &v->c->odd[i];
+		struct flow_finding f = unreadable(0, "odd-round", 0, 0);
+
+		if (odd->is_folder)
+			f.kind = FLOW_REMARK;
+		say(v, f, "rounds/%s: %s", odd->name, odd->what);
+	}
 }
 
 static void judge_round(struct flow_verifier *v, uint64_t number, const struct round_read *r)
 {
 	if (r->err.code) {
-		found(v, 3, "unreadable", number, 0, "%s", r->err.text);
+		say(v, unreadable(3, "unreadable", number, 0), "%s", r->err.text);
 	} else if (!r->is_read) {
-		found(v, 3, r->fault.code, number, 0, "line %" PRIu64 ", offset %" PRIu64 ": %s",
-			r->fault.line, r->fault.off, r->fault.text);
+		say(v, finding(3, r->fault.code, number, 0),
+			"line %" PRIu64 ", offset %" PRIu64 ": %s", r->fault.line, r->fault.off, r->fault.text);
 	} else {
 		v->session = &v->evidence[flow_names_find(&v->sessions, r->h.session_s)];
 		tell_landed(v, v->session);
@@ -315,6 +350,7 @@ static void do_job(struct flow_verifier *v, size_t i, struct flow_scratch *w)
 
 void flow_verify_judge(struct flow_verifier *v)
 {
+	tell_odd(v);
 	for (size_t i = 0; i < v->c->nrounds; i++)
 		judge_round(v, v->c->rounds[i].number, &v->rounds[i]);
 }
@@ -359,7 +395,7 @@ void flow_verify_free(struct flow_verifier **vp)
 	for (size_t i = 0; i < v->c->nrounds; i++)
 		arena_free(&v->rounds[i].arena);
 	for (size_t i = 0; i < v->sessions.n && v->evidence; i++)
-		flow_landed_list_free(v->evidence[i].files, v->evidence[i].n);
+		flow_landed_list_free(&v->evidence[i].list);
 	flow_names_release(&v->sessions);
 	flow_scratch_release(&v->scratch);
 	free(v->rounds);
