@@ -112,15 +112,15 @@ static void repair_line(struct view *v, struct page *p)
 	struct session *s = session_model(v->below);
 	struct done done = { .said = "" };
 	struct err err = { 0 };
-	char text[128], count[32];
+	char text[128], count[32], open[200];
 
-	count_human(s->n, count);
+	count_human(session_committed(s), count);
 	if (v->below->ops == &view_conversation)
 		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.",
-			s->committed, count, s->n == 1 ? "node" : "nodes");
+			s->committed, count, session_committed(s) == 1 ? "node" : "nodes");
 	else
 		snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed,
-			count, s->n == 1 ? "entry" : "entries");
+			count, session_committed(s) == 1 ? "entry" : "entries");
 	say(p, ROLE_DIM, text);
 	if (s->is_torn && !s->ops->events) {
 		struct buf b = { 0 };
@@ -131,7 +131,9 @@ static void repair_line(struct view *v, struct page *p)
 		say(p, ROLE_NORMAL, b.p);
 		buf_release(&b);
 	}
-	if (work_nlost(sv->w) == 0 && !(s->ops->events && work_needs_repair(sv->w)))
+	if (work_interrupted(sv->w, open))
+		say(p, ROLE_NORMAL, open);
+	if (work_nlost(sv->w) == 0 && !(s->ops->events && s->is_torn))
 		return;
 	/* dry: nothing is written; the store composes the sentence */
 	if (work_repair(sv->w, true, &done, &err) == 0)

@@ -261,6 +261,8 @@ static void header_right(struct view *v, struct bar *b)
 			nproblems == 1 ? "problem" : "problems");
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
 		bar_say(bar_right(b, 1), ROLE_DAMAGE, "%zu lost", work_nlost(sv->w));
+	if (session_proposed(s) > 0)
+		bar_say(bar_right(b, 2), ROLE_NEW, "open turn");
 	/* a log of events takes no entries, only forks and repairs */
 	is_writable = work_can(sv->w, WORK_APPEND, &why) ||
 		work_can(sv->w, WORK_FORK | WORK_REPAIR, &why);
