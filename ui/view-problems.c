@@ -68,13 +68,16 @@ static void problems_header(struct view *v, struct rowbuf *out)
 {
 	const struct problem_list *list = list_of(v);
 	char count[32];
+	struct bar b;
 
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 0), ROLE_TITLE, "Problems of %s", session_model(v->below)->id);
+	bar_elastic(&b, 16);
 	count_human(list->n + list->more, count);
-	row_lit(out, ROLE_TITLE, " Problems of ");
-	row_str(out, ROLE_TITLE, session_model(v->below)->id);
-	row_printf(out, ROLE_TITLE, "   %s", list->n + list->more ? count : "none");
+	bar_say(bar_left(&b, 1), ROLE_TITLE, "%s", list->n + list->more ? count : "none");
 	if (list->more > 0)
-		row_printf(out, ROLE_TITLE, " (%" PRIu64 " more are not listed)", list->more);
+		bar_say(bar_left(&b, 2), ROLE_TITLE, "%" PRIu64 " more are not listed", list->more);
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 static uint64_t problems_id(const struct view *v, size_t line)
