@@ -522,11 +522,18 @@ static void conversation_watch(struct view *v)
 	free(rounds);
 }
 
+static const struct view_mark conversation_marks[] = {
+	{ "+ ~", "the round that is shown added it; revised it" },
+	{ "=  -", "resolved it; withdrew it" },
+	{ NULL, NULL },
+};
+
 const struct view_ops view_conversation = {
 	.name = "conversation",
 	.pane = PANE_RIGHT,
 	.private_size = sizeof(struct conversation_view),
 	.commands = &conversation_commands,
+	.marks = conversation_marks,
 	.open = conversation_open,
 	.close = conversation_close,
 	.step = conversation_step,

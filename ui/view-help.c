@@ -1,6 +1,7 @@
 /*
  * view-help.c - the keys of the screen that help was asked from, made from
- * the tables that bind them and the key map as it is now.
+ * the tables that bind them and the key map as it is now, and the signs that
+ * its rows carry.
  */
 #include "config.h"
 
@@ -13,7 +14,8 @@
 #include "ui/view.h"
 
 struct help_line {
-	const struct command *command; /* NULL: a heading, or an empty line */
+	const struct command *command; /* NULL: a heading, a sign, or an empty line */
+	const struct view_mark *mark;
 	const char *heading;
 };
 
@@ -30,6 +32,14 @@ static void add(struct help *h, struct help_line line)
 	h->lines[h->n++] = line;
 }
 
+static void widen(struct help *h, const char *p, size_t n)
+{
+	int width = text_width(p, n);
+
+	if (width > h->keys_width)
+		h->keys_width = width;
+}
+
 static void add_table(struct view *v, struct help *h, size_t map)
 {
 	const struct command_table *t = command_map(map);
@@ -38,7 +48,7 @@ static void add_table(struct view *v, struct help *h, size_t map)
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct command *c = &t->v[i];
-		int width;
+
 		if (map == 0 && h->map != 0 && command_find(h->map, c->name, strlen(c->name)) != c)
 			continue; /* the screen has its own */
 		if (strcmp(group, c->group) != 0) {
@@ -50,11 +60,22 @@ static void add_table(struct view *v, struct help *h, size_t map)
 		add(h, (struct help_line){ .command = c });
 		buf_clear(&keys);
 		keymap_keys(v->ui->keys, h->map, c, 0, &keys);
-		width = text_width(keys.n ? keys.p : "", keys.n);
-		if (width > h->keys_width)
-			h->keys_width = width;
+		widen(h, keys.n ? keys.p : "", keys.n);
 	}
 	buf_release(&keys);
+}
+
+static void add_marks(struct help *h, const struct view_mark *marks)
+{
+	if (!marks)
+		return;
+	if (h->n > 0)
+		add(h, (struct help_line){ 0 });
+	add(h, (struct help_line){ .heading = "Signs" });
+	for (; marks->sign; marks++) {
+		add(h, (struct help_line){ .mark = marks });
+		widen(h, marks->sign, strlen(marks->sign));
+	}
 }
 
 static int help_open(struct view *v, const void *arg, struct err *err)
@@ -65,6 +86,7 @@ static int help_open(struct view *v, const void *arg, struct err *err)
 	h->map = command_map_of(from->ops);
 	if (h->map > 0)
 		add_table(v, h, h->map);
+	add_marks(h, from->ops->marks);
 	add_table(v, h, 0);
 	return 0;
 }
@@ -79,12 +101,32 @@ static size_t help_count(const struct view *v)
 	return ((const struct help *)v->priv)->n;
 }
 
+static void draw_mark(const struct help *h, const struct view_mark *m, struct rowbuf *out)
+{
+	bool is_narrow = row_left(out) < h->keys_width + 25;
+
+	row_spaces(out, ROLE_NORMAL, 1);
+	if (m->is_glyph)
+		row_glyph(out, ROLE_KEY, m->glyph);
+	if (is_narrow)
+		row_str(out, ROLE_KEY, m->sign);
+	else
+		row_field(out, ROLE_KEY, m->sign, strlen(m->sign),
+			h->keys_width + 2 - m->is_glyph);
+	row_spaces(out, ROLE_NORMAL, is_narrow);
+	row_str(out, ROLE_NORMAL, m->says);
+}
+
 static void help_row(struct view *v, size_t line, struct rowbuf *out)
 {
 	const struct help *h = v->priv;
 	const struct command *c = h->lines[line].command;
 	struct buf keys = { 0 };
 
+	if (h->lines[line].mark) {
+		draw_mark(h, h->lines[line].mark, out);
+		return;
+	}
 	if (!c) {
 		row_str(out, ROLE_HEADING, h->lines[line].heading);
 		return;

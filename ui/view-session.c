@@ -435,11 +435,27 @@ static void session_watch(struct view *v)
 	free(dir);
 }
 
+static const struct view_mark session_marks[] = {
+	{ " tip", "the tip: where the session goes on", true, GLYPH_TIP },
+	{ "", "on the tip's branch", true, GLYPH_ON },
+	{ "", "off it", true, GLYPH_OFF },
+	{ "!", "a failed tool call, or damage" },
+	{ "dead", "the end of a branch that is not the tip's" },
+	{ "unsent", "stands in the record only, was never sent to the model" },
+	{ "lost, recovered", "not in the file; a repair brings it back" },
+	{ "orphan, cycle", "its parent is not there; its parent link was cut" },
+	{ "[good]", "a label" },
+	{ "3 more", "entries folded away" },
+	{ "~", "the text was cut here" },
+	{ NULL, NULL },
+};
+
 const struct view_ops view_session = {
 	.name = "session",
 	.pane = PANE_RIGHT,
 	.private_size = sizeof(struct session_view),
 	.commands = &session_commands,
+	.marks = session_marks,
 	.open = session_open,
 	.close = session_close,
 	.step = session_step,
