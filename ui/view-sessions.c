@@ -150,6 +150,8 @@ static void draw_state(const struct session_row *row, struct rowbuf *out)
 	if (row->is_damaged)
 		row_printf(out, ROLE_DAMAGE, row->nproblems == 1 ? " %u problem" : " %u problems",
 			row->nproblems);
+	if (row->is_twin)
+		row_lit(out, ROLE_DAMAGE, " same id");
 	if (row->is_readonly)
 		row_lit(out, ROLE_DIM, " read-only");
 }

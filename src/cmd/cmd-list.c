@@ -234,11 +234,13 @@ static void print_state(struct cmd *c, const struct session_row *row)
 		buf_printf(&words, "torn %" PRIu64 " B ", row->torn_bytes);
 	if (row->is_damaged)
 		buf_adds(&words, "damaged ");
+	if (row->is_twin)
+		buf_adds(&words, "same-id ");
 	if (row->is_readonly)
 		buf_adds(&words, "read-only ");
 	if (words.n)
 		words.n--;
-	out_style(&c->out, row->is_torn || row->is_damaged ? STYLE_DAMAGE : STYLE_DIM);
+	out_style(&c->out, row->is_torn || row->is_damaged || row->is_twin ? STYLE_DAMAGE : STYLE_DIM);
 	used = out_fit(&c->out, (struct str){ words.p ? words.p : "", words.n }, 0);
 	out_style(&c->out, STYLE_NONE);
 	out_pad(&c->out, 10 - used);
@@ -376,6 +378,8 @@ static json_doc *json_brief(const struct session_row *row)
 	if (row->first_time != INT64_MIN)
 		json_doc_set(o, "created", json_doc_int(row->first_time));
 	json_doc_set(o, "damaged", json_doc_bool(row->is_damaged));
+	if (row->is_twin)
+		json_doc_set(o, "duplicate_id", json_doc_bool(true));
 	if (row->state == ROW_UNREADABLE)
 		json_doc_set(o, "error", json_cstr(row->reason));
 	return o;
@@ -428,6 +432,9 @@ static void load_object(struct cmd *c, struct item *it, const struct session_row
 		c->s = work_session(c->work);
 		fill_item(it, row, c->s->first_time, c->s->last_time);
 		session_title(c->s, &title);
+		if (row->is_twin)
+			problem_add(&c->s->problems, &c->s->arena, "duplicate-id", 1, 0, 0, ENTRY_NONE,
+				"another session of the root has this id");
 		it->doc = json_session(c, false);
 	}
 	work_close(&c->work);

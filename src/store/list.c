@@ -196,14 +196,37 @@ static void scan_file(struct store *st, size_t i)
 	free(id);
 }
 
+static int by_id(const void *a, const void *b)
+{
+	return strcmp((*(struct row *const *)a)->pub.id, (*(struct row *const *)b)->pub.id);
+}
+
+/* Sessions of one root that share an id: whoever looks one up by it finds the other. */
+static void mark_twins(struct row **rows, size_t n)
+{
+	qsort(rows, n, sizeof(*rows), by_id);
+	for (size_t k = 0; k < n; k++)
+		rows[k]->pub.is_twin = (k > 0 && by_id(&rows[k - 1], &rows[k]) == 0) ||
+				       (k + 1 < n && by_id(&rows[k], &rows[k + 1]) == 0);
+}
+
 static void scan_done(struct store *st, size_t i)
 {
 	struct root *root = &st->roots[i];
+	struct row **here = xcalloc(st->nrows ? st->nrows : 1, sizeof(*here));
+	size_t n = 0;
 
 	root->to_scan = root->scan_started = false;
-	for (size_t k = 0; k < st->nrows; k++)
-		if (st->rows[k]->root == i && st->rows[k]->generation != st->generation)
+	for (size_t k = 0; k < st->nrows; k++) {
+		if (st->rows[k]->root != i)
+			continue;
+		if (st->rows[k]->generation != st->generation)
 			st->rows[k]->pub.is_gone = true;
+		if (!st->rows[k]->pub.is_gone)
+			here[n++] = st->rows[k];
+	}
+	mark_twins(here, n);
+	free(here);
 	if (root->nfound > 0)
 		root_set_note(root, NULL);
 	else if (!root->note)
@@ -439,7 +462,7 @@ static int find_by_id(
 			st->nrows, st->nroots, st->nroots == 1 ? "" : "s");
 	list_candidates(st, name, n, nexact > 0, list);
 	return err_set(err, ERR_AMBIGUOUS,
-		nexact ? "session %s is in %zu roots" : "\"%s\" begins the ids of %zu sessions",
+		nexact ? "\"%s\" is the id of %zu sessions" : "\"%s\" begins the ids of %zu sessions",
 		name, nexact ? nexact : nprefix);
 }
 

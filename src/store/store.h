@@ -40,6 +40,7 @@ struct session_row {
 	int64_t first_time, last_time; /* from the data, ms; INT64_MIN none */
 	int64_t mtime; /* of the file, ms: shown with a mark where the data has no time */
 	bool is_torn, is_damaged; /* torn tail; any other problem */
+	bool is_twin;             /* another session of the root has the same id */
 	bool is_uncounted;        /* `entries` is unknown */
 	bool is_readonly;         /* this process may not write in its folder */
 	bool is_live;             /* the file changed in the last minute, or grows while open */

@@ -49,6 +49,19 @@ finds agent "a subagent of parent at delegation depth 3"
 run verify "$tmp/logs/--p--/child"
 want 1
 want_line "duplicate-id: 2 sessions of the root have this id"
+run list "$tmp/logs"
+want 0
+checks=$((checks + 1))
+[ "$(grep -c '^ *child .* same-id ' "$tmp/out")" -eq 2 ] || fail "not two rows with the same id"
+checks=$((checks + 1))
+[ "$(grep -c 'same-id' "$tmp/out")" -eq 2 ] || fail "others are said to have the same id"
+run list --json "$tmp/logs"
+want 0
+checks=$((checks + 1))
+[ "$(grep -c '"kind": "duplicate-id"' "$tmp/out")" -eq 2 ] || fail "not two problems of the same id"
+run -r "$tmp/logs" show child
+want 2
+want_err '"child" is the id of 2 sessions'
 
 # ---- many folders are looked into side by side: every log is a row, and so is what is no log
 many=$tmp/many
