@@ -476,7 +476,11 @@ static unsigned conversation_can(const struct view *v)
 
 static const char *conversation_why(const struct view *v, unsigned when)
 {
-	return when == WHEN_REPAIR ? "conversations are only read" : NULL;
+	const char *why = NULL;
+
+	if (session_what(when))
+		work_can(conversation_of(v)->sv.w, session_what(when), &why);
+	return why;
 }
 
 /* ---- following ---- */

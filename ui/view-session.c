@@ -352,6 +352,22 @@ static bool needs_repair(const struct view *v)
 	return session_of(v)->is_loaded && work_needs_repair(session_of(v)->w);
 }
 
+/* The operation that makes a condition so. */
+static const struct {
+	unsigned when, what;
+} operations[] = {
+	{ WHEN_APPEND, WORK_APPEND }, { WHEN_REPAIR, WORK_REPAIR }, { WHEN_TITLE, WORK_TITLE },
+	{ WHEN_FORK, WORK_FORK }, { WHEN_TIP, WORK_REFLOG }, { WHEN_TRASH, WORK_TRASH },
+};
+
+unsigned session_what(unsigned when)
+{
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if (operations[i].when == when)
+			return operations[i].what;
+	return 0;
+}
+
 static unsigned session_state(const struct view *v)
 {
 	const struct session_view *sv = session_of(v);
@@ -365,21 +381,16 @@ static unsigned session_state(const struct view *v)
 		    session_model(v)->entries[entry].flags & ENTRY_INHERITED)
 			state |= WHEN_CHILDREN;
 	}
-	if (work_can(sv->w, WORK_APPEND, &why))
-		state |= WHEN_APPEND;
-	if (work_can(sv->w, WORK_FORK, &why))
-		state |= WHEN_FORK;
-	if (needs_repair(v) && work_can(sv->w, WORK_REPAIR, &why))
-		state |= WHEN_REPAIR;
-	if (work_can(sv->w, WORK_TITLE, &why))
-		state |= WHEN_TITLE;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if ((operations[i].when != WHEN_REPAIR || needs_repair(v)) &&
+			work_can(sv->w, operations[i].what, &why))
+			state |= operations[i].when;
 	return state;
 }
 
 static const char *session_why(const struct view *v, unsigned when)
 {
-	unsigned what = when == WHEN_APPEND ? WORK_APPEND : when == WHEN_REPAIR ? WORK_REPAIR :
-		when == WHEN_TITLE ? WORK_TITLE : when == WHEN_FORK ? WORK_FORK : 0;
+	unsigned what = session_what(when);
 	const char *why = NULL;
 
 	if (when == WHEN_REPAIR && !needs_repair(v))

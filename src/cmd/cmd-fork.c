@@ -214,7 +214,7 @@ int cmd_fork(struct cmd *c)
 
 	if (!check_options(c))
 		return STATUS_USAGE;
-	status = cmd_open(c);
+	status = cmd_open_for(c, WORK_FORK);
 	if (status == STATUS_DONE && !strcmp(c->s->format, "dsh"))
 		return fork_events(c);
 	if (status == STATUS_DONE && c->opt[OPT_EXACT])
