@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/bar.h"
 #include "ui/view-conversation.h"
 
 enum { ROW_BYTES = 600, BAR_COLS = 48 };
@@ -191,16 +192,19 @@ void conversation_draw_slider(struct conversation_view *cv, struct rowbuf *out)
 	uint32_t round = conversation_round(cv->c), rounds = conversation_folded(cv->c);
 	struct conversation_sums sums;
 	int cols = row_left(out) - 38;
+	struct bar b;
 
 	conversation_sums(cv->c, &sums);
-	row_printf(out, ROLE_DIM, " round %u/%u ", round, rounds);
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 0), ROLE_DIM, "round %u/%u", round, rounds);
 	if (cols >= 8)
-		draw_bar(round, rounds, cols < BAR_COLS ? cols : BAR_COLS, out);
-	row_printf(out, sums.added ? mark_role('+') : ROLE_DIM, "  + %u", sums.added);
-	row_printf(out, sums.revised ? mark_role('~') : ROLE_DIM, "  ~ %u", sums.revised);
-	row_printf(out, sums.resolved ? mark_role('=') : ROLE_DIM, "  = %u", sums.resolved);
-	row_printf(out, sums.withdrawn ? mark_role('-') : ROLE_DIM, "  - %u", sums.withdrawn);
-	row_pad(out, ROLE_NORMAL);
+		draw_bar(round, rounds, cols < BAR_COLS ? cols : BAR_COLS, bar_left(&b, 2));
+	bar_say(bar_left(&b, 1), sums.added ? mark_role('+') : ROLE_DIM, "+ %u", sums.added);
+	bar_say(bar_left(&b, 1), sums.revised ? mark_role('~') : ROLE_DIM, "~ %u", sums.revised);
+	bar_say(bar_left(&b, 1), sums.resolved ? mark_role('=') : ROLE_DIM, "= %u", sums.resolved);
+	bar_say(bar_left(&b, 1), sums.withdrawn ? mark_role('-') : ROLE_DIM, "- %u",
+		sums.withdrawn);
+	bar_draw(&b, ROLE_NORMAL, out);
 }
 
 void conversation_put_word(

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "ui/bar.h"
 #include "ui/internal.h"
 #include "ui/view.h"
 
@@ -66,54 +66,53 @@ static const char *job(const struct view *v, uint64_t *done, uint64_t *all)
 	return v->ops->progress(v, done, all);
 }
 
-static void draw_progress(struct rowbuf *rb, const char *what, uint64_t done, uint64_t all)
+static void add_progress(struct bar *b, const char *what, uint64_t done, uint64_t all)
 {
-	row_spaces(rb, ROLE_STATUS, 1);
-	row_str(rb, ROLE_STATUS, what);
-	if (all > 0) {
-		int full;
-		if (done > all)
-			done = all;
-		full = (int)((double)done / (double)all * BAR_COLS);
-		row_printf(rb, ROLE_STATUS, " %d %% ", (int)((double)done / (double)all * 100));
-		for (int i = 0; i < BAR_COLS && row_left(rb) > 0; i++)
-			row_glyph(rb, ROLE_PROGRESS, i < full ? GLYPH_FULL : GLYPH_EMPTY);
+	struct rowbuf *field;
+	int full;
+
+	if (all == 0) {
+		bar_say(bar_left(b, 3), ROLE_STATUS, "%s", what);
+		return;
 	}
-	row_spaces(rb, ROLE_STATUS, 2);
+	if (done > all)
+		done = all;
+	full = (int)((double)done / (double)all * BAR_COLS);
+	bar_say(bar_left(b, 3), ROLE_STATUS, "%s %d %%", what,
+		(int)((double)done / (double)all * 100));
+	field = bar_left(b, 9);
+	for (int i = 0; i < BAR_COLS && row_left(field) > 0; i++)
+		row_glyph(field, ROLE_PROGRESS, i < full ? GLYPH_FULL : GLYPH_EMPTY);
 }
 
-static void draw_hints_of(struct view *v, const struct command_table *t, size_t map,
-	struct rowbuf *rb)
+/* The keys that matter here, in the order of the tables; the way to all others goes last. */
+static void add_hints(struct view *v, const struct command_table *t, size_t map, int rank,
+	struct bar *b)
 {
 	struct buf keys = { 0 };
 
-	for (size_t i = 0; i < t->n && row_left(rb) > 0; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		const struct command *c = &t->v[i];
+		struct rowbuf *field;
+
 		if (!c->hint || (c->when && v->ops->state && (c->when & ~v->ops->state(v))))
 			continue;
 		buf_clear(&keys);
 		keymap_keys(v->ui->keys, map, c, 1, &keys);
 		if (keys.n == 0)
 			continue;
-		int need = text_width(keys.p, keys.n) + 1 + (int)strlen(c->hint);
-		if (rb->n + need + 1 > rb->clip)
-			break; /* no halves */
-		const char *p = keys.p;
-		size_t n = keys.n;
-		if (n > 2 && p[0] == '<') { /* <Enter> reads better as Enter */
-			p++;
-			n -= 2;
-		}
-		row_spaces(rb, ROLE_STATUS, 1);
-		row_text(rb, ROLE_KEY, p, n);
-		row_spaces(rb, ROLE_STATUS, 1);
-		row_str(rb, ROLE_STATUS, c->hint);
-		row_spaces(rb, ROLE_STATUS, 1);
+		field = bar_left(b, strcmp(c->name, "help") == 0 ? 3 : rank + (int)i);
+		if (keys.n > 2 && keys.p[0] == '<') /* <Enter> reads better as Enter */
+			row_text(field, ROLE_KEY, keys.p + 1, keys.n - 2);
+		else
+			row_text(field, ROLE_KEY, keys.p, keys.n);
+		row_spaces(field, ROLE_STATUS, 1);
+		row_str(field, ROLE_STATUS, c->hint);
 	}
 	buf_release(&keys);
 }
 
-static void draw_left(struct view *v, struct rowbuf *rb)
+static void add_left(struct view *v, struct bar *b)
 {
 	const struct status *s = &v->ui->status;
 	size_t map = command_map_of(v->ops);
@@ -121,55 +120,51 @@ static void draw_left(struct view *v, struct rowbuf *rb)
 	const char *what = job(v, &done, &all);
 
 	if (what)
-		draw_progress(rb, what, done, all);
-	if (s->text[0]) {
-		enum role role = s->is_error ? ROLE_ERROR : ROLE_STATUS;
-		row_spaces(rb, role, 1);
-		row_printf(rb, role, "%s", s->text);
-		row_spaces(rb, role, 1);
+		add_progress(b, what, done, all);
+	if (s->text[0]) { /* whole, if everything else has to go */
+		bar_say(bar_left(b, 0), s->is_error ? ROLE_ERROR : ROLE_STATUS, "%s", s->text);
+		bar_elastic(b, b->width);
 		return;
 	}
-	draw_hints_of(v, v->ops->commands, map, rb);
-	draw_hints_of(v, &generic_commands, map, rb);
+	add_hints(v, v->ops->commands, map, 10, b);
+	add_hints(v, &generic_commands, map, 10 + (int)v->ops->commands->n, b);
 }
 
 /* Keys typed so far of a sequence, and where the cursor is. */
-static void right_text(struct view *v, struct buf *out)
+static void add_right(struct view *v, struct bar *b)
 {
 	struct key_seq seq;
+	struct buf keys = { 0 };
+	size_t lines = v->pager.page.nlines;
 
 	if (v->ui->npending > 0) {
 		seq.n = v->ui->npending;
 		memcpy(seq.key, v->ui->pending, sizeof(seq.key));
-		key_seq_name(&seq, out);
-		buf_adds(out, "...  ");
+		key_seq_name(&seq, &keys);
+		bar_say(bar_right(b, 1), ROLE_KEY, "%s...", keys.n ? keys.p : "");
+		buf_release(&keys);
 	}
-	if (v->ops->position)
-		v->ops->position(v, out);
+	if (v->pane_focus)
+		bar_say(bar_right(b, 2), ROLE_STATUS, "line %zu/%zu%s", v->pager.top + 1,
+			v->pager.is_built && lines > 0 ? lines : 1,
+			v->pager.is_built && v->pager.page.more ? "+" : "");
+	else if (v->ops->position)
+		v->ops->position(v, b);
 	else if (view_count(v) > 0)
-		buf_printf(out, "%zu/%zu", v->cursor + 1, view_count(v));
-	buf_addc(out, ' ');
+		bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", v->cursor + 1, view_count(v));
 }
 
 void status_draw(struct view *v, struct rowbuf *rb, int y)
 {
-	struct buf text = { 0 };
-	struct rowbuf right = { 0 };
-	int clip = rb->clip;
+	struct bar b;
 
 	if (v->ui->prompt.is_open) {
 		prompt_draw(v->ui, rb, y);
 		row_pad(rb, ROLE_STATUS);
 		return;
 	}
-	right_text(v, &text);
-	row_start(&right, clip / 2, rb->ascii);
-	row_printf(&right, ROLE_STATUS, " %s", text.p);
-	row_clip(rb, clip - right.n);
-	draw_left(v, rb);
-	row_pad(rb, ROLE_STATUS);
-	row_clip(rb, clip);
-	row_append(rb, &right);
-	row_release(&right);
-	buf_release(&text);
+	bar_begin(&b, rb);
+	add_left(v, &b);
+	add_right(v, &b);
+	bar_draw(&b, ROLE_STATUS, rb);
 }

@@ -125,23 +125,29 @@ static void branches_header(struct view *v, struct rowbuf *out)
 	struct session *s = work_session(sv->w);
 	const struct branches *b = v->priv;
 	const struct branch *next = NULL;
+	struct bar bar;
 	char id[64];
 
-	row_printf(out, ROLE_TITLE, " Branches   %zu", b->n);
-	if (s->tip == ENTRY_NONE)
-		return;
-	row_printf(out, ROLE_TITLE, "   tip %s: %s", entry_short_id(sv, s->tip, id), tip_rule_words(s));
-	if (s->tip_rule == TIP_CHECKOUT && s->last_entry != ENTRY_NONE && s->last_entry != s->tip) {
-		row_printf(out, ROLE_TITLE, "; without it %s, the last entry of the file",
-			entry_short_id(sv, s->last_entry, id));
-		return;
+	bar_begin(&bar, out);
+	bar_say(bar_left(&bar, 0), ROLE_TITLE, "%zu %s", b->n, b->n == 1 ? "branch" : "branches");
+	bar_elastic(&bar, 8);
+	if (s->tip != ENTRY_NONE) {
+		entry_short_id(sv, s->tip, id);
+		bar_say(bar_left(&bar, 1), ROLE_TITLE, "tip %s: %s", id, tip_rule_words(s));
+		bar_say(bar_left(&bar, 1), ROLE_TITLE, "tip %s", id);
+		bar_shorter(&bar);
 	}
 	for (size_t i = 0; i < b->n; i++) {
 		if (!b->v[i].is_tip && (!next || b->v[i].last_time > next->last_time))
 			next = &b->v[i];
 	}
-	if (next)
-		row_printf(out, ROLE_TITLE, "; next newest %s", entry_short_id(sv, next->leaf, id));
+	if (s->tip_rule == TIP_CHECKOUT && s->last_entry != ENTRY_NONE && s->last_entry != s->tip)
+		bar_say(bar_left(&bar, 2), ROLE_TITLE, "without it %s, the last entry of the file",
+			entry_short_id(sv, s->last_entry, id));
+	else if (s->tip != ENTRY_NONE && next)
+		bar_say(bar_left(&bar, 2), ROLE_TITLE, "next newest %s",
+			entry_short_id(sv, next->leaf, id));
+	bar_draw(&bar, ROLE_TITLE, out);
 }
 
 static bool branches_stale(const struct view *v)

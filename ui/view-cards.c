@@ -234,18 +234,25 @@ static void cards_header(struct view *v, struct rowbuf *out)
 {
 	const struct card_list *cards = list(v);
 	const struct card *card = shown(v);
+	struct rowbuf *field;
+	struct bar b;
 
-	row_lit(out, ROLE_TITLE, " History changes");
-	if (!card)
-		return;
-	row_printf(out, ROLE_TITLE, "   %zu of %zu   ", of(v)->at + 1, cards->n);
-	if (card->kind != CARD_HISTORY)
-		row_printf(out, ROLE_LABEL, "%s  ", card_kind_name(card->kind));
-	row_text(out, ROLE_TITLE, card->at.n ? card->at.p : "-", card->at.n ? card->at.n : 1);
-	if (card->from.n) {
-		row_lit(out, ROLE_TITLE, "  after  ");
-		row_text(out, ROLE_TITLE, card->from.p, card->from.n);
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, card ? 2 : 0), ROLE_TITLE, "History changes");
+	if (card) {
+		bar_say(bar_left(&b, 1), ROLE_TITLE, "%zu of %zu", of(v)->at + 1, cards->n);
+		if (card->kind != CARD_HISTORY)
+			bar_say(bar_left(&b, 3), ROLE_LABEL, "%s", card_kind_name(card->kind));
+		row_text(bar_left(&b, 0), ROLE_TITLE, card->at.n ? card->at.p : "-",
+			card->at.n ? card->at.n : 1);
 	}
+	bar_elastic(&b, 10);
+	if (card && card->from.n) {
+		field = bar_left(&b, 4);
+		row_lit(field, ROLE_TITLE, "after ");
+		row_text(field, ROLE_TITLE, card->from.p, card->from.n);
+	}
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 static bool is_withdrawn(const struct view *v, const struct card *card)
@@ -257,32 +264,46 @@ static bool is_withdrawn(const struct view *v, const struct card *card)
 	return line != CONVERSATION_NONE && conversation_lines(c, &n)[line].mark == '-';
 }
 
+static void heading_reply(const struct card *card, struct bar *b)
+{
+	struct rowbuf *field = bar_left(b, 2);
+
+	if (card->reply.n) {
+		row_lit(field, ROLE_DIM, "reply ");
+		row_text(field, ROLE_STRONG, card->reply.p, card->reply.n);
+	}
+	if (card->reply_reason.n) {
+		row_str(field, ROLE_DIM, card->reply.n ? ": " : "reply: ");
+		row_text(field, ROLE_STRONG, card->reply_reason.p, card->reply_reason.n);
+	}
+	bar_elastic(b, 14);
+}
+
 static void cards_heading(struct view *v, struct rowbuf *out)
 {
 	static const char *const system[] = { "unknown", "changed", "kept" };
 	const struct card *card = shown(v);
+	struct bar b;
 
 	if (!card)
 		return;
-	if (card->has_messages)
-		row_printf(out, ROLE_STRONG, "  kept %u  removed %u  added %u", card->nkept,
-			card->nremoved, card->nadded);
-	else
-		row_lit(out, ROLE_DAMAGE, "  messages missing");
-	if (card->reply.n) {
-		row_lit(out, ROLE_DIM, "   reply ");
-		row_text(out, ROLE_STRONG, card->reply.p, card->reply.n);
+	bar_begin(&b, out);
+	if (card->has_messages) {
+		bar_say(bar_left(&b, 5), ROLE_STRONG, "kept %u", card->nkept);
+		bar_say(bar_left(&b, 0), ROLE_STRONG, "removed %u", card->nremoved);
+		bar_say(bar_left(&b, 0), ROLE_STRONG, "added %u", card->nadded);
+	} else {
+		bar_say(bar_left(&b, 0), ROLE_DAMAGE, "messages missing");
 	}
-	if (card->reply_reason.n) {
-		row_lit(out, ROLE_DIM, ": ");
-		row_text(out, ROLE_STRONG, card->reply_reason.p, card->reply_reason.n);
-	}
+	heading_reply(card, &b);
 	if (card->kind == CARD_HISTORY || card->system_changed != CARD_UNKNOWN) {
-		row_printf(out, ROLE_DIM, "   system %s", row_left(out) > 24 ? "prompt " : "");
-		row_str(out, ROLE_STRONG, system[card->system_changed]);
+		bar_say(bar_left(&b, 3), ROLE_STRONG, "system prompt %s", system[card->system_changed]);
+		bar_say(bar_left(&b, 3), ROLE_STRONG, "system %s", system[card->system_changed]);
+		bar_shorter(&b);
 	}
 	if (is_withdrawn(v, card))
-		row_lit(out, ROLE_DIFF_DEL, "   withdrawn by this round");
+		bar_say(bar_left(&b, 1), ROLE_DIFF_DEL, "withdrawn by this round");
+	bar_draw(&b, ROLE_NORMAL, out);
 }
 
 static const char *cards_empty(const struct view *v)
@@ -423,12 +444,12 @@ static unsigned cards_state(const struct view *v)
 	return WHEN_PANE | (cards_count(v) > 0 ? WHEN_ROW : 0);
 }
 
-static void cards_position(const struct view *v, struct buf *out)
+static void cards_position(const struct view *v, struct bar *b)
 {
 	if (shown(v))
-		buf_printf(out, "card %zu/%zu", of(v)->at + 1, list(v)->n);
+		bar_say(bar_right(b, 3), ROLE_STATUS, "card %zu/%zu", of(v)->at + 1, list(v)->n);
 	if (of(v)->nlines)
-		buf_printf(out, "  %zu/%zu", v->cursor + 1, of(v)->nlines);
+		bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", v->cursor + 1, of(v)->nlines);
 }
 
 /* ---- commands ---- */

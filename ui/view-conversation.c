@@ -341,7 +341,7 @@ static void conversation_row_of(struct view *v, size_t line, struct rowbuf *out)
 	conversation_draw_row(cv, cv->shown[line], out);
 }
 
-static void header_right(const struct conversation_view *cv, struct rowbuf *out)
+static void header_right(const struct conversation_view *cv, struct bar *b)
 {
 	static const char *const show[NODES_COUNT] = { "", "talk only", "prompts only",
 		"tools only", "changes only" };
@@ -353,66 +353,50 @@ static void header_right(const struct conversation_view *cv, struct rowbuf *out)
 	for (size_t i = 0; i < conversation_nrounds(cv->c); i++)
 		n -= conversation_check(cv->c, i, 1) == ' ';
 	if (cv->show != NODES_ALL)
-		row_printf(out, ROLE_LABEL, " %s ", show[cv->show]);
-	if (conversation_stopped(cv->c, &said, &round))
-		row_printf(out, ROLE_DAMAGE, " stopped at round %" PRIu64 ", %zu not folded ",
+		bar_say(bar_right(b, 3), ROLE_LABEL, "%s", show[cv->show]);
+	if (conversation_stopped(cv->c, &said, &round)) {
+		bar_say(bar_right(b, 2), ROLE_DAMAGE, "stopped at round %" PRIu64 ", %zu not folded",
 			round, n - folded);
-	row_printf(out, ROLE_TITLE, " flow ");
-	row_printf(out, is_good || is_busy ? ROLE_TITLE : ROLE_DAMAGE, " %s ", state);
-}
-
-/* The longest of three that leaves the title its place. */
-static void header_middle(const struct conversation_view *cv, int room, struct buf *out)
-{
-	uint32_t round = conversation_round(cv->c), folded = conversation_folded(cv->c);
-	struct conversation_sums sums;
-	char nodes[32], relations[32];
-
-	conversation_sums(cv->c, &sums);
-	count_human(sums.nodes, nodes);
-	count_human(sums.relations, relations);
-	buf_printf(out, "   round %u of %u   %s %s  %s %s  %u open", round, folded, nodes,
-		sums.nodes == 1 ? "node" : "nodes", relations,
-		sums.relations == 1 ? "relation" : "relations", sums.open);
-	if ((int)out->n > room) {
-		buf_clear(out);
-		buf_printf(out, "   round %u of %u   %s %s", round, folded, nodes,
-			sums.nodes == 1 ? "node" : "nodes");
+		bar_say(bar_right(b, 2), ROLE_DAMAGE, "%zu not folded", n - folded);
+		bar_shorter(b);
 	}
-	if ((int)out->n > room) {
-		buf_clear(out);
-		buf_printf(out, "  %u/%u", round, folded);
-	}
+	bar_say(bar_right(b, 8), ROLE_TITLE, "flow");
+	bar_say(bar_right(b, 1), is_good || is_busy ? ROLE_TITLE : ROLE_DAMAGE, "%s", state);
 }
 
 static void conversation_header(struct view *v, struct rowbuf *out)
 {
 	struct conversation_view *cv = conversation_of(v);
-	struct rowbuf right = { 0 };
-	struct buf middle = { 0 };
+	struct conversation_sums sums;
+	char nodes[32], relations[32];
 	struct str title;
-	int clip = out->clip, room;
+	uint32_t round, folded;
+	struct bar b;
 
-	row_spaces(out, ROLE_TITLE, 1);
+	bar_begin(&b, out);
 	if (!cv->c) {
-		row_str(out, ROLE_TITLE, work_session(cv->sv.w)->id);
+		row_str(bar_left(&b, 0), ROLE_TITLE, work_session(cv->sv.w)->id);
+		bar_elastic(&b, 1);
+		bar_draw(&b, ROLE_TITLE, out);
 		return;
 	}
 	title = conversation_title(cv->c);
-	row_start(&right, clip * 4 / 5, out->ascii);
-	header_right(cv, &right);
-	room = clip - right.n - out->n;
-	header_middle(cv, room - (room > 60 ? 26 : 12), &middle);
-	row_clip(out,
-		clip - right.n - (int)middle.n > out->n ? clip - right.n - (int)middle.n : out->n);
-	row_text(out, ROLE_TITLE, title.p, title.n);
-	row_clip(out, clip - right.n);
-	row_printf(out, ROLE_TITLE, "%s", middle.p);
-	row_pad(out, ROLE_TITLE);
-	row_clip(out, clip);
-	row_append(out, &right);
-	row_release(&right);
-	buf_release(&middle);
+	row_text(bar_left(&b, 0), ROLE_TITLE, title.p, title.n);
+	bar_elastic(&b, b.width / 4);
+	round = conversation_round(cv->c);
+	folded = conversation_folded(cv->c);
+	conversation_sums(cv->c, &sums);
+	count_human(sums.nodes, nodes);
+	count_human(sums.relations, relations);
+	bar_say(bar_left(&b, 4), ROLE_TITLE, "round %u of %u", round, folded);
+	bar_say(bar_left(&b, 4), ROLE_TITLE, "%u/%u", round, folded);
+	bar_shorter(&b);
+	bar_say(bar_left(&b, 5), ROLE_TITLE, "%s %s", nodes, sums.nodes == 1 ? "node" : "nodes");
+	bar_say(bar_left(&b, 7), ROLE_TITLE, "%s %s", relations,
+		sums.relations == 1 ? "relation" : "relations");
+	bar_say(bar_left(&b, 6), ROLE_TITLE, "%u open", sums.open);
+	header_right(cv, &b);
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 static void conversation_foot(struct view *v, struct rowbuf *out)
@@ -421,19 +405,12 @@ static void conversation_foot(struct view *v, struct rowbuf *out)
 		conversation_draw_slider(conversation_of(v), out);
 }
 
-static void conversation_position(const struct view *v, struct buf *out)
+static void conversation_position(const struct view *v, struct bar *b)
 {
 	const struct conversation_view *cv = conversation_of(v);
 
-	if (!cv->c || cv->nshown == 0)
-		return;
-	if (v->pane_focus) {
-		size_t lines = v->pager.page.nlines;
-		buf_printf(out, "line %zu/%zu%s", v->pager.top + 1, lines > 0 ? lines : 1,
-			v->pager.is_built && v->pager.page.more ? "+" : "");
-		return;
-	}
-	buf_printf(out, "%zu/%u", v->cursor + 1, cv->nshown);
+	if (cv->c && cv->nshown > 0)
+		bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%u", v->cursor + 1, cv->nshown);
 }
 
 static void conversation_pane(struct view *v, struct page *p, size_t limit)

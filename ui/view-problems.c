@@ -68,13 +68,16 @@ static void problems_header(struct view *v, struct rowbuf *out)
 {
 	const struct problem_list *list = list_of(v);
 	char count[32];
+	struct bar b;
 
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 0), ROLE_TITLE, "Problems of %s", session_model(v->below)->id);
+	bar_elastic(&b, 16);
 	count_human(list->n + list->more, count);
-	row_lit(out, ROLE_TITLE, " Problems of ");
-	row_str(out, ROLE_TITLE, session_model(v->below)->id);
-	row_printf(out, ROLE_TITLE, "   %s", list->n + list->more ? count : "none");
+	bar_say(bar_left(&b, 1), ROLE_TITLE, "%s", list->n + list->more ? count : "none");
 	if (list->more > 0)
-		row_printf(out, ROLE_TITLE, " (%" PRIu64 " more are not listed)", list->more);
+		bar_say(bar_left(&b, 2), ROLE_TITLE, "%" PRIu64 " more are not listed", list->more);
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 static uint64_t problems_id(const struct view *v, size_t line)
@@ -109,15 +112,15 @@ static void repair_line(struct view *v, struct page *p)
 	struct session *s = session_model(v->below);
 	struct done done = { .said = "" };
 	struct err err = { 0 };
-	char text[128], count[32];
+	char text[128], count[32], open[200];
 
-	count_human(s->n, count);
+	count_human(session_committed(s), count);
 	if (v->below->ops == &view_conversation)
 		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.",
-			s->committed, count, s->n == 1 ? "node" : "nodes");
+			s->committed, count, session_committed(s) == 1 ? "node" : "nodes");
 	else
 		snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed,
-			count, s->n == 1 ? "entry" : "entries");
+			count, session_committed(s) == 1 ? "entry" : "entries");
 	say(p, ROLE_DIM, text);
 	if (s->is_torn && !s->ops->events) {
 		struct buf b = { 0 };
@@ -128,7 +131,9 @@ static void repair_line(struct view *v, struct page *p)
 		say(p, ROLE_NORMAL, b.p);
 		buf_release(&b);
 	}
-	if (work_nlost(sv->w) == 0 && !(s->ops->events && work_needs_repair(sv->w)))
+	if (work_interrupted(sv->w, open))
+		say(p, ROLE_NORMAL, open);
+	if (work_nlost(sv->w) == 0 && !(s->ops->events && s->is_torn))
 		return;
 	/* dry: nothing is written; the store composes the sentence */
 	if (work_repair(sv->w, true, &done, &err) == 0)

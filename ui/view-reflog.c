@@ -92,14 +92,15 @@ static void reflog_header(struct view *v, struct rowbuf *out)
 	bool elsewhere;
 	const char *path = work_state_path(session_of(v->below)->w, &elsewhere);
 	char *shown = path_shorten(path);
+	struct bar b;
 
-	row_printf(out, ROLE_TITLE, " Reflog of %s   ", session_model(v->below)->id);
-	if (*shown)
-		row_str(out, ROLE_TITLE, shown);
-	else
-		row_lit(out, ROLE_TITLE, "nothing noted yet");
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 0), ROLE_TITLE, "Reflog of %s", session_model(v->below)->id);
+	bar_elastic(&b, 14);
+	row_str(bar_left(&b, 2), ROLE_TITLE, *shown ? shown : "nothing noted yet");
 	if (elsewhere)
-		row_lit(out, ROLE_TITLE, "   (the session's folder is read-only)");
+		bar_say(bar_right(&b, 1), ROLE_TITLE, "the session's folder is read-only");
+	bar_draw(&b, ROLE_TITLE, out);
 	free(shown);
 }
 

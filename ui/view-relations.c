@@ -93,29 +93,38 @@ static void relations_row(struct view *v, size_t line, struct rowbuf *out)
 	arena_reset(&of(v)->picks.scratch);
 }
 
-static void put_filter(struct view *v, const char *name, uint32_t word, struct rowbuf *out)
+static void put_filter(struct view *v, const char *name, uint32_t word, int rank, struct bar *b)
 {
 	struct str s = word == CONVERSATION_NONE ? str_of("all")
 						 : conversation_word(conversation_model(v), word);
 	enum role role = word == CONVERSATION_NONE ? ROLE_TITLE : ROLE_LABEL;
+	struct rowbuf *field = bar_left(b, rank);
 
-	row_printf(out, role, "   %s: ", name);
-	row_text(out, role, s.n ? s.p : "-", s.n ? s.n : 1);
+	row_clip(field, 32);
+	row_printf(field, role, "%s: ", name);
+	row_text(field, role, s.n ? s.p : "-", s.n ? s.n : 1);
 }
 
 static void relations_header(struct view *v, struct rowbuf *out)
 {
+	size_t shown = of(v)->picks.n;
+	struct bar b;
 	uint32_t n;
 
 	list(v, &n);
-	row_printf(out, ROLE_TITLE, " Relations   %zu", of(v)->picks.n);
-	if (of(v)->picks.n < n)
-		row_printf(out, ROLE_TITLE, " of %u", n);
-	if (!conversation_model(v))
-		return;
-	put_filter(v, "type", of(v)->type, out);
-	put_filter(v, "quality", of(v)->quality, out);
-	row_printf(out, ROLE_TITLE, "   round %u", conversation_round(conversation_model(v)));
+	bar_begin(&b, out);
+	if (shown < n)
+		bar_say(bar_left(&b, 0), ROLE_TITLE, "%zu of %u relations", shown, n);
+	else
+		bar_say(bar_left(&b, 0), ROLE_TITLE, "%u %s", n, n == 1 ? "relation" : "relations");
+	bar_elastic(&b, 12);
+	if (conversation_model(v)) {
+		put_filter(v, "type", of(v)->type, 1, &b);
+		put_filter(v, "quality", of(v)->quality, 2, &b);
+		bar_say(bar_right(&b, 3), ROLE_TITLE, "round %u",
+			conversation_round(conversation_model(v)));
+	}
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 static void put_end(struct view *v, const char *name, uint32_t word, struct page *p)

@@ -188,42 +188,37 @@ static void rounds_header(struct view *v, struct rowbuf *out)
 {
 	struct conversation *c = model(v);
 	struct conversation_round_row r = { .digest = "" };
-	struct rowbuf right = { 0 };
 	uint64_t done, all;
+	const char *state;
 	size_t n = 0;
-	int clip = out->clip;
+	struct bar b;
 
-	if (!c) {
-		row_lit(out, ROLE_TITLE, " Rounds");
-		return;
-	}
-	for (size_t i = 0; i < conversation_nrounds(c); i++) {
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 0), ROLE_TITLE, "Rounds of %s", session_model(v->below)->id);
+	bar_elastic(&b, 14);
+	for (size_t i = 0; c && i < conversation_nrounds(c); i++) {
 		struct conversation_round_row at;
 		conversation_round_row(c, i, &at);
 		n += at.state != ROUND_RESERVED;
 		if (at.folded)
 			r = at;
 	}
-	row_start(&right, clip / 2, out->ascii);
-	conversation_verify_progress(c, &done, &all);
-	if (strcmp(conversation_state(c), "checking") == 0)
-		row_printf(&right, ROLE_TITLE, " checking %u %% ",
+	if (c)
+		bar_say(bar_left(&b, 2), ROLE_TITLE, "%zu %s", n, n == 1 ? "round" : "rounds");
+	if (r.folded) {
+		bar_say(bar_left(&b, 4), ROLE_TITLE, "head %.12s", r.digest);
+		bar_say(bar_left(&b, 3), ROLE_TITLE, "%" PRIu64 " sequences", r.through_seq);
+	}
+	state = c ? conversation_state(c) : "";
+	if (strcmp(state, "checking") == 0) {
+		conversation_verify_progress(c, &done, &all);
+		bar_say(bar_right(&b, 1), ROLE_TITLE, "checking %u %%",
 			all ? (unsigned)(done * 100 / all) : 0);
-	else
-		row_printf(&right,
-			strcmp(conversation_state(c), "verified") == 0 ? ROLE_TITLE : ROLE_DAMAGE,
-			" %s ", conversation_state(c));
-	row_clip(out, clip - right.n);
-	row_lit(out, ROLE_TITLE, " Rounds of ");
-	row_str(out, ROLE_TITLE, session_model(v->below)->id);
-	row_printf(out, ROLE_TITLE, "   %zu %s", n, n == 1 ? "round" : "rounds");
-	if (r.folded)
-		row_printf(out, ROLE_TITLE, ", head %.12s, %" PRIu64 " sequences", r.digest,
-			r.through_seq);
-	row_pad(out, ROLE_TITLE);
-	row_clip(out, clip);
-	row_append(out, &right);
-	row_release(&right);
+	} else {
+		bar_say(bar_right(&b, 1),
+			strcmp(state, "verified") == 0 ? ROLE_TITLE : ROLE_DAMAGE, "%s", state);
+	}
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 /* ---- the pane ---- */

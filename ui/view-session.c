@@ -215,26 +215,31 @@ static void session_search_text(struct view *v, size_t line, struct buf *out)
 
 /* ---- header and position ---- */
 
-static void tip_words(struct session_view *sv, char *out, size_t size)
+static void header_tip(struct session_view *sv, struct bar *b)
 {
 	struct session *s = work_session(sv->w);
+	enum role role = s->tip_rule == TIP_CHECKOUT ? ROLE_TIP : ROLE_TITLE;
 	char id[64], age[16];
 
-	if (!sv->is_loaded || s->tip == ENTRY_NONE) {
-		snprintf(out, size, "%s", sv->is_loaded ? "no tip" : "");
+	if (!sv->is_loaded)
+		return;
+	if (s->tip == ENTRY_NONE) {
+		bar_say(bar_left(b, 5), role, "no tip");
 		return;
 	}
 	entry_short_id(sv, s->tip, id);
 	if (s->tip_rule == TIP_CHECKOUT) {
 		time_age(s->tip_at, clock_now_ms(), age);
-		snprintf(out, size, strcmp(age, "now") == 0 ? "tip %s: checked out just now" :
-			"tip %s: checked out %s ago", id, age);
+		bar_say(bar_left(b, 5), role, strcmp(age, "now") == 0 ?
+			"tip %s: checked out just now" : "tip %s: checked out %s ago", id, age);
 	} else {
-		snprintf(out, size, "tip %s: last entry of the file", id);
+		bar_say(bar_left(b, 5), role, "tip %s: last entry of the file", id);
 	}
+	bar_say(bar_left(b, 5), role, "tip %s", id);
+	bar_shorter(b);
 }
 
-static void header_right(struct view *v, struct rowbuf *out)
+static void header_right(struct view *v, struct bar *b)
 {
 	struct session_view *sv = session_of(v);
 	struct session *s = session_model(v);
@@ -246,60 +251,53 @@ static void header_right(struct view *v, struct rowbuf *out)
 	bool is_writable;
 
 	if (sv->lay.show != SHOW_ALL)
-		row_printf(out, ROLE_LABEL, " %s ", show[sv->lay.show]);
+		bar_say(bar_right(b, 2), ROLE_LABEL, "%s", show[sv->lay.show]);
 	if (s->is_torn && nproblems > 0 && work_is_live(sv->w)) {
-		row_lit(out, ROLE_NEW, " tail in progress ");
+		bar_say(bar_right(b, 3), ROLE_NEW, "tail in progress");
 		nproblems--;
 	}
 	if (nproblems > 0)
-		row_printf(out, ROLE_DAMAGE, " %zu %s ", nproblems,
+		bar_say(bar_right(b, 1), ROLE_DAMAGE, "%zu %s", nproblems,
 			nproblems == 1 ? "problem" : "problems");
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
-		row_printf(out, ROLE_DAMAGE, " %zu lost ", work_nlost(sv->w));
+		bar_say(bar_right(b, 1), ROLE_DAMAGE, "%zu lost", work_nlost(sv->w));
+	if (session_proposed(s) > 0)
+		bar_say(bar_right(b, 2), ROLE_NEW, "open turn");
 	/* a log of events takes no entries, only forks and repairs */
 	is_writable = work_can(sv->w, WORK_APPEND, &why) ||
 		work_can(sv->w, WORK_FORK | WORK_REPAIR, &why);
 	if (sv->is_loaded && !is_writable)
-		row_lit(out, ROLE_TITLE, " read-only ");
+		bar_say(bar_right(b, 4), ROLE_TITLE, "read-only");
 	if (s->tokens > 0) {
 		count_human(s->tokens, tokens);
-		row_printf(out, ROLE_TITLE, "  %s tokens", tokens);
+		bar_say(bar_right(b, 9), ROLE_TITLE, "%s tokens", tokens);
 	}
 	size_human(s->size, size);
-	row_printf(out, ROLE_TITLE, "  %s  %s ", s->format, size);
+	bar_say(bar_right(b, 8), ROLE_TITLE, "%s", s->format);
+	bar_say(bar_right(b, 7), ROLE_TITLE, "%s", size);
 }
 
 static void session_header(struct view *v, struct rowbuf *out)
 {
 	struct session_view *sv = session_of(v);
 	struct session *s = session_model(v);
-	struct rowbuf right = { 0 };
-	char count[32], tip[128];
-	int clip = out->clip, middle;
+	char count[32];
+	struct bar b;
 
-	row_start(&right, clip / 2, out->ascii);
-	header_right(v, &right);
-	count_human(session_own(s), count);
-	tip_words(sv, tip, sizeof(tip));
-	middle = (int)strlen(count) + (int)strlen(tip) + 28;
-	row_spaces(out, ROLE_TITLE, 1);
-	/* the title gives way first, but not below a third of the line */
-	row_clip(out, clip - right.n - middle > clip / 3 ? clip - right.n - middle : clip / 3);
-	row_text(out, ROLE_TITLE, sv->title.n ? sv->title.p : s->id,
+	bar_begin(&b, out);
+	row_text(bar_left(&b, 0), ROLE_TITLE, sv->title.n ? sv->title.p : s->id,
 		sv->title.n ? sv->title.n : strlen(s->id));
-	row_clip(out, clip - right.n);
-	row_printf(out, ROLE_TITLE, "   %s %s", count,
+	bar_elastic(&b, b.width / 3);
+	count_human(session_own(s), count);
+	bar_say(bar_left(&b, 4), ROLE_TITLE, "%s %s", count,
 		session_own(s) == 1 ? "entry" : "entries");
 	if (s->nleaves > 1)
-		row_printf(out, ROLE_TITLE, "  %u branches", s->nleaves);
-	row_printf(out, s->tip_rule == TIP_CHECKOUT ? ROLE_TIP : ROLE_TITLE, "  %s", tip);
-	row_pad(out, ROLE_TITLE);
-	row_clip(out, clip);
-	row_append(out, &right);
-	row_release(&right);
+		bar_say(bar_left(&b, 6), ROLE_TITLE, "%u branches", s->nleaves);
+	header_tip(sv, &b);
+	header_right(v, &b);
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
-/* The branch that a row belongs to first: the first leaf at or below it. */
 static size_t branch_number(const struct session_view *sv, uint32_t row)
 {
 	size_t lo = 0, hi = sv->nleaves;
@@ -314,23 +312,17 @@ static size_t branch_number(const struct session_view *sv, uint32_t row)
 	return lo + 1;
 }
 
-static void session_position(const struct view *v, struct buf *out)
+static void session_position(const struct view *v, struct bar *b)
 {
 	const struct session_view *sv = session_of(v);
 	uint32_t entry = session_cursor(v);
 
 	if (entry == ENTRY_NONE)
 		return;
-	if (v->pane_focus) {
-		size_t lines = v->pager.page.nlines;
-		buf_printf(out, "line %zu/%zu%s", v->pager.top + 1, lines > 0 ? lines : 1,
-			v->pager.is_built && v->pager.page.more ? "+" : "");
-		return;
-	}
-	buf_printf(out, "%zu/%u", v->cursor + 1, layout_lines(&sv->lay));
+	bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%u", v->cursor + 1, layout_lines(&sv->lay));
 	if (sv->nleaves > 1)
-		buf_printf(out, "  branch %zu/%zu", branch_number(sv, sv->lay.row_of[entry]),
-			sv->nleaves);
+		bar_say(bar_right(b, 4), ROLE_STATUS, "branch %zu/%zu",
+			branch_number(sv, sv->lay.row_of[entry]), sv->nleaves);
 }
 
 static const char *session_progress(const struct view *v, uint64_t *done, uint64_t *all)
@@ -453,7 +445,8 @@ static const struct view_mark session_marks[] = {
 	{ "!", "a failed tool call, or damage" },
 	{ "dead", "the end of a branch that is not the tip's" },
 	{ "unsent", "stands in the record only, was never sent to the model" },
-	{ "lost, recovered", "not in the file; a repair brings it back" },
+	{ "lost", "not in the file any more; a repair brings it back" },
+	{ "recovered", "from a torn end; a repair commits it" },
 	{ "orphan, cycle", "its parent is not there; its parent link was cut" },
 	{ "[good]", "a label" },
 	{ "3 more", "entries folded away" },

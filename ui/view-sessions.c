@@ -102,22 +102,18 @@ static size_t sessions_home(const struct view *v)
 static void draw_group(const struct sessions *s, const struct session_line *l, struct rowbuf *out)
 {
 	char count[32];
-	int right, clip = out->clip;
 	char *path = path_shorten(l->project);
+	struct bar b;
 
-	count_human(l->count, count);
-	right = out->clip - (int)strlen(count) - 10;
 	row_glyph(out, ROLE_GROUP, l->is_folded ? GLYPH_SHUT : GLYPH_OPEN);
 	row_spaces(out, ROLE_GROUP, 1);
-	if (right > out->n + 8)
-		row_clip(out, right);
-	if (*path)
-		row_str(out, ROLE_GROUP, path);
-	else
-		row_lit(out, ROLE_GROUP, "(no project)");
-	row_pad(out, ROLE_NORMAL);
-	row_clip(out, clip);
-	row_printf(out, ROLE_DIM, " %s %s", count, l->count == 1 ? "session" : "sessions");
+	bar_begin(&b, out);
+	b.margin = 0;
+	row_str(bar_left(&b, 0), ROLE_GROUP, *path ? path : "(no project)");
+	bar_elastic(&b, 8);
+	count_human(l->count, count);
+	bar_say(bar_right(&b, 1), ROLE_DIM, "%s %s", count, l->count == 1 ? "session" : "sessions");
+	bar_draw(&b, ROLE_NORMAL, out);
 	free(path);
 }
 
@@ -258,41 +254,43 @@ static void sessions_row(struct view *v, size_t line, struct rowbuf *out)
 static void sessions_header(struct view *v, struct rowbuf *out)
 {
 	const struct session_rows *r = &of(v)->rows;
-	char count[32], right[160];
-	int width;
+	struct rowbuf *roots;
+	char count[32];
+	struct bar b;
 
-	count_human(r->nsessions, count);
-	snprintf(right, sizeof(right), "%s %s   by %s   %s ", count,
-		r->nsessions == 1 ? "session" : "sessions", session_rows_sort_name(r),
-		r->filter ? "filtered" : "all");
-	width = (int)strlen(right);
-	if (width < out->clip / 2 + 8)
-		row_clip(out, out->clip - width);
-	row_lit(out, ROLE_TITLE, " bough ");
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 5), ROLE_TITLE, "bough");
+	roots = bar_left(&b, 0);
 	for (size_t i = 0; i < store_nroots(v->ui->store); i++) {
 		char *path = path_shorten(store_root(v->ui->store, i));
-		row_spaces(out, ROLE_TITLE, 1);
-		row_str(out, ROLE_TITLE, path);
-		row_spaces(out, ROLE_TITLE, 1);
+
+		row_spaces(roots, ROLE_TITLE, i > 0 ? 2 : 0);
+		row_str(roots, ROLE_TITLE, path);
 		free(path);
 	}
-	row_pad(out, ROLE_TITLE);
-	row_clip(out, out->width);
-	if (out->n + width <= out->width)
-		row_printf(out, ROLE_TITLE, "%s", right);
+	bar_elastic(&b, 12);
+	count_human(r->nsessions, count);
+	bar_say(bar_right(&b, 1), ROLE_TITLE, "%s %s", count,
+		r->nsessions == 1 ? "session" : "sessions");
+	bar_say(bar_right(&b, 3), ROLE_TITLE, "by %s", session_rows_sort_name(r));
+	bar_say(bar_right(&b, r->filter ? 2 : 4), r->filter ? ROLE_LABEL : ROLE_TITLE, "%s",
+		r->filter ? "filtered" : "all");
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
-static void sessions_position(const struct view *v, struct buf *out)
+static void sessions_position(const struct view *v, struct bar *b)
 {
 	const struct session_rows *r = &of(v)->rows;
-	size_t at = 0;
 
 	if (v->cursor >= r->nlines)
 		return;
-	at = r->lines[v->cursor].number;
-	if (r->filter)
-		buf_printf(out, "\"%s\"  ", r->filter);
-	buf_printf(out, "%zu/%zu", at, r->nshown);
+	if (r->filter) {
+		struct rowbuf *filter = bar_right(b, 4);
+
+		row_clip(filter, 24);
+		bar_say(filter, ROLE_LABEL, "\"%s\"", r->filter);
+	}
+	bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", r->lines[v->cursor].number, r->nshown);
 }
 
 static const char *sessions_progress(const struct view *v, uint64_t *done, uint64_t *all)

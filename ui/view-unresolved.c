@@ -90,19 +90,24 @@ static void unresolved_row(struct view *v, size_t line, struct rowbuf *out)
 static void unresolved_header(struct view *v, struct rowbuf *out)
 {
 	size_t count[NSTATES] = { 0 };
+	struct bar b;
 	uint32_t n;
 	const struct conversation_open *all = list(v, &n);
 
 	for (uint32_t i = 0; i < n; i++)
 		for (size_t s = 0; s < NSTATES; s++)
 			count[s] += all[i].mark != '-' && str_eqs(state_at(v, i), states[s]);
-	row_printf(out, ROLE_TITLE, " Unresolved   %zu   %zu open  %zu resolved  %zu terminal",
-		count[0] + count[1] + count[2], count[0], count[1], count[2]);
+	bar_begin(&b, out);
+	bar_say(bar_left(&b, 0), ROLE_TITLE, "%zu unresolved", count[0] + count[1] + count[2]);
+	bar_elastic(&b, 12);
+	for (size_t s = 0; s < NSTATES; s++)
+		bar_say(bar_left(&b, 2 + (int)s), ROLE_TITLE, "%zu %s", count[s], states[s]);
 	if (*of(v)->state)
-		row_printf(out, ROLE_LABEL, "   %s only", of(v)->state);
+		bar_say(bar_left(&b, 1), ROLE_LABEL, "%s only", of(v)->state);
 	if (conversation_model(v))
-		row_printf(
-			out, ROLE_TITLE, "   round %u", conversation_round(conversation_model(v)));
+		bar_say(bar_right(&b, 5), ROLE_TITLE, "round %u",
+			conversation_round(conversation_model(v)));
+	bar_draw(&b, ROLE_TITLE, out);
 }
 
 static void put_line(struct page *p, const char *name, enum role role, struct str text)

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "ui/bar.h"
 #include "ui/cell.h"
 #include "ui/command.h"
 #include "ui/pager.h"
@@ -74,8 +75,8 @@ struct view_ops {
 	const char *(*why)(const struct view *v, unsigned when);  /* why not, or NULL */
 	/* Something changed on disk. */
 	enum effect (*changed)(struct view *v);
-	/* A line for the right of the status line, e.g. "9/11  branch 2/4". */
-	void (*position)(const struct view *v, struct buf *out);
+	/* Fields for the right of the status line, e.g. "9/11", "branch 2/4"; the pane's are generic. */
+	void (*position)(const struct view *v, struct bar *b);
 	/* Progress of the job: what it does, and how far (all 0: unknown). */
 	const char *(*progress)(const struct view *v, uint64_t *done, uint64_t *all);
 	/* Directories to watch. */

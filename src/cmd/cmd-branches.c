@@ -271,14 +271,18 @@ static void print_outlook(struct cmd *c)
 	const struct session *s = c->s;
 	struct out *o = &c->out;
 	size_t nlost = work_nlost(c->work);
+	char open[200];
 
-	out_printf(o, "committed: %" PRIu64 " bytes, %" PRIu32 " entries.", s->committed, s->n);
+	out_printf(o, "committed: %" PRIu64 " bytes, %" PRIu32 " entr%s.", s->committed,
+		session_committed(s), session_committed(s) == 1 ? "y" : "ies");
 	if (s->is_torn)
 		out_printf(o, "  A repair would move the last %" PRIu64 " bytes to %s.torn-%" PRIu64 ".",
 			s->size - s->committed, path_base(s->path), s->committed);
 	if (nlost)
 		out_printf(o, "  A repair would append %zu lost entries again.", nlost);
 	out_puts(o, "\n");
+	if (work_interrupted(c->work, open))
+		out_printf(o, "open: %s.\n", open);
 }
 
 static json_doc *json_problems(struct cmd *c)
@@ -289,7 +293,8 @@ static json_doc *json_problems(struct cmd *c)
 		json_doc_add(list, json_problem(&c->s->problems.v[i]));
 	json_doc_set(o, "id", json_cstr(c->s->id));
 	json_doc_set(o, "path", json_cstr(c->s->path));
-	json_doc_set(o, "entries", json_doc_uint(c->s->n));
+	json_doc_set(o, "entries", json_doc_uint(session_own(c->s)));
+	json_doc_set(o, "would_add", json_doc_uint(session_proposed(c->s)));
 	json_doc_set(o, "committed", json_doc_uint(c->s->committed));
 	json_doc_set(o, "size", json_doc_uint(c->s->size));
 	json_doc_set(o, "problems", list);

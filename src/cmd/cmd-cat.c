@@ -146,6 +146,8 @@ static int cat_entry(struct cmd *c, uint32_t entry, struct json_list *list)
 	struct buf record = { 0 };
 	int rc = c->s->ops->record(c->s, entry, &record, &c->err);
 
+	if (rc == 0 && c->s->entries[entry].flags & ENTRY_PROPOSED)
+		cmd_complain(0, "cat: %s is not in the file: a repair would add it", c->args[1]);
 	if (rc == 0 && list)
 		json_list_add(c, list, json_doc_string((struct str){ record.p, record.n }));
 	else if (rc == 0)

@@ -29,6 +29,11 @@ static void print_marks(struct cmd *c, uint32_t entry)
 		out_puts(o, "]");
 		out_style(o, STYLE_NONE);
 	}
+	if (print_absence(c->s, entry)) {
+		out_style(o, STYLE_DAMAGE);
+		out_printf(o, "  %s", print_absence(c->s, entry));
+		out_style(o, STYLE_NONE);
+	}
 	if (flags & ENTRY_UNSENT)
 		out_puts(o, "  unsent");
 	if (flags & (ENTRY_ORPHAN | ENTRY_CYCLE | ENTRY_DAMAGED)) {

@@ -58,7 +58,7 @@ static void print_counts(struct cmd *c)
 	out_printf(o, "%s bytes, %s committed\n", size, committed);
 	fact_name(c, "entries");
 	out_printf(o, "%" PRIu32 "  (%" PRIu32 " roots, %" PRIu32 " branches, %" PRIu32 " forks)\n",
-		s->n, s->nroots, s->nleaves, s->nforks);
+		session_own(s), s->nroots, s->nleaves, s->nforks);
 	time_full(s->first_time, from);
 	time_full(s->last_time, to);
 	fact_name(c, "time");
@@ -106,6 +106,7 @@ static void print_state(struct cmd *c)
 	const char *path = work_state_path(c->work, &elsewhere);
 	size_t nlost = work_nlost(c->work);
 	struct out *o = &c->out;
+	char open[200];
 
 	if (*path) {
 		fact_name(c, "reflog");
@@ -117,6 +118,8 @@ static void print_state(struct cmd *c)
 		out_printf(o, "%zu of bough's entries are gone from the file; `bough repair` appends them again\n",
 			nlost);
 	}
+	if (work_interrupted(c->work, open))
+		fact_words(c, "open", str_of(open));
 }
 
 static int show_session(struct cmd *c)
@@ -155,6 +158,10 @@ static void print_place(struct cmd *c, uint32_t entry)
 	uint64_t line = session_line(c->s, entry);
 
 	fact_name(c, "place");
+	if (e->flags & ENTRY_PROPOSED) {
+		out_printf(&c->out, "none yet, %" PRIu32 " bytes\n", e->len);
+		return;
+	}
 	if (line)
 		out_printf(&c->out, "line %" PRIu64 ", ", line);
 	out_printf(&c->out, "offset %" PRIu64 ", %" PRIu32 " bytes\n", e->off, e->len);
@@ -171,10 +178,14 @@ static void print_flags(struct cmd *c, uint32_t entry)
 		{ ENTRY_FAILED, "a failed tool call" },
 		{ ENTRY_UNSENT, "record only, never sent to the model" },
 		{ ENTRY_DAMAGED, "it stands on a line with a problem" },
-		{ ENTRY_DERIVED, "it is not in the file; `bough repair` appends it" },
 	};
 	unsigned flags = c->s->entries[entry].flags;
 
+	if (flags & ENTRY_PROPOSED)
+		fact_words(c, "note", str_of("it is not in the file; `bough repair` would add it"));
+	else if (print_absence(c->s, entry))
+		fact_words(c, "note",
+			str_of("it is not committed: it stands in the torn end of the file"));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (flags & words[i].flag)
 			fact_words(c, "note", str_of(words[i].text));

@@ -93,7 +93,8 @@ static void draw_mark(struct drawing *d, uint32_t row, uint32_t entry)
 	if (entry == s->tip) {
 		out_style(o, STYLE_TIP);
 		out_own(o, "@");
-	} else if (flags & (ENTRY_FAILED | ENTRY_DAMAGED | ENTRY_ORPHAN | ENTRY_CYCLE)) {
+	} else if (flags & (ENTRY_FAILED | ENTRY_DAMAGED | ENTRY_ORPHAN | ENTRY_CYCLE |
+			   ENTRY_DERIVED)) {
 		out_style(o, STYLE_DAMAGE);
 		out_own(o, "!");
 	} else if (s->tip == ENTRY_NONE || layout_on_tip(&d->layout, row)) {
@@ -116,6 +117,8 @@ static void tail_text(struct drawing *d, uint32_t row, uint32_t entry, struct bu
 		buf_addstr(out, label->text);
 		buf_adds(out, "] ");
 	}
+	if (print_absence(d->c->s, entry))
+		buf_printf(out, "%s ", print_absence(d->c->s, entry));
 	if (d->c->s->entries[entry].flags & ENTRY_UNSENT)
 		buf_adds(out, "unsent ");
 	if (entry == d->c->s->tip)

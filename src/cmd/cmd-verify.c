@@ -16,7 +16,7 @@
 
 struct tally {
 	struct cmd *c;
-	uint64_t sessions, damaged, findings, unreadable;
+	uint64_t sessions, damaged, findings, unreadable, interrupted;
 	json_doc *list, *remarks; /* with --json */
 	struct dsh_family *family;
 	struct progress progress;
@@ -89,6 +89,7 @@ static void say_problems(struct cmd *c, struct tally *t, const struct session_ro
 static void verify_row(struct cmd *c, struct tally *t, const struct session_row *row)
 {
 	struct err err = { 0 };
+	char open[200];
 
 	t->sessions++;
 	if (row->state == ROW_UNREADABLE) {
@@ -102,6 +103,7 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 		if (!strcmp(c->s->format, format_dsh.name))
 			dsh_family_check(t->family, c->s);
 		say_problems(c, t, row);
+		t->interrupted += work_interrupted(c->work, open);
 	}
 	c->s = NULL;
 	work_close(&c->work);
@@ -186,6 +188,8 @@ static void print_tally(struct cmd *c, const struct tally *t)
 			t->findings == 1 ? "" : "s", t->damaged);
 	if (t->unreadable)
 		out_printf(&c->out, ", %" PRIu64 " could not be read", t->unreadable);
+	if (t->interrupted)
+		out_printf(&c->out, "; %" PRIu64 " with an interrupted turn", t->interrupted);
 	out_puts(&c->out, "\n");
 }
 
@@ -197,6 +201,7 @@ static json_doc *json_tally(struct tally *t)
 	json_doc_set(o, "sessions", json_doc_uint(t->sessions));
 	json_doc_set(o, "damaged", json_doc_uint(t->damaged));
 	json_doc_set(o, "unreadable", json_doc_uint(t->unreadable));
+	json_doc_set(o, "interrupted", json_doc_uint(t->interrupted));
 	json_doc_set(o, "problems", json_doc_uint(t->findings));
 	json_doc_set(o, "findings", t->list);
 	json_doc_set(o, "remarks", t->remarks);

@@ -155,6 +155,8 @@ void print_runner_up(struct cmd *c);
 uint32_t tip_runner_up(const struct session *s);
 /* Decoded content, each line behind `indent` spaces; `own` leaves out metadata and the results that are entries of their own. */
 int print_content(struct cmd *c, uint32_t entry, int indent, bool own);
+/* "by repair" or "recovered" for an entry that is not committed, else NULL. */
+const char *print_absence(const struct session *s, uint32_t entry);
 /* Stored lines (cmd-cat.c): JSON keeps its values, other text is made safe. */
 void print_record(struct cmd *c, struct str line);
 void print_records(struct cmd *c, struct str lines);

@@ -54,7 +54,7 @@ static json_doc *json_which(struct cmd *c, bool (*is)(const struct session *, ui
 {
 	json_doc *list = json_doc_list();
 
-	for (uint32_t e = 0; e < c->s->n; e++) {
+	for (uint32_t e = 0; e < session_own(c->s); e++) {
 		if (is(c->s, e))
 			json_doc_add(list, json_id(c, e));
 	}
@@ -129,7 +129,7 @@ json_doc *json_session(struct cmd *c, bool whole)
 	json_doc_set(o, "id", json_cstr(s->id));
 	json_doc_set(o, "format", json_cstr(s->format));
 	json_doc_set(o, "path", json_cstr(s->path));
-	json_doc_set(o, "entries", json_doc_uint(s->n));
+	json_doc_set(o, "entries", json_doc_uint(session_own(s)));
 	json_doc_set(o, "tip", json_id(c, s->tip));
 	json_doc_set(o, "tip_reason",
 		s->tip == ENTRY_NONE ? json_doc_null() : json_cstr(session_tip_reason(s)));
@@ -171,7 +171,6 @@ static json_doc *json_flags(const struct session *s, uint32_t entry)
 		{ ENTRY_UNSENT, "unsent" },
 		{ ENTRY_HAS_CALLS, "calls" },
 		{ ENTRY_DAMAGED, "damaged" },
-		{ ENTRY_DERIVED, "lost" },
 	};
 	json_doc *list = json_doc_list();
 
@@ -179,6 +178,8 @@ static json_doc *json_flags(const struct session *s, uint32_t entry)
 		if (s->entries[entry].flags & words[i].flag)
 			json_doc_add(list, json_cstr(words[i].word));
 	}
+	if (print_absence(s, entry))
+		json_doc_add(list, json_cstr(print_absence(s, entry)));
 	return list;
 }
 
@@ -193,7 +194,8 @@ json_doc *json_entry(struct cmd *c, uint32_t entry)
 	json_doc_set(o, "parent", json_id(c, e->parent));
 	json_doc_set(o, "kind", json_cstr(kind_name(e->kind)));
 	json_doc_set(o, "time", json_time(e->time));
-	json_doc_set(o, "offset", json_doc_uint(e->off));
+	json_doc_set(o, "offset",
+		e->flags & ENTRY_PROPOSED ? json_doc_null() : json_doc_uint(e->off));
 	json_doc_set(o, "length", json_doc_uint(e->len));
 	json_doc_set(o, "flags", json_flags(s, entry));
 	json_doc_set(o, "is_tip", json_doc_bool(entry == s->tip));

@@ -61,6 +61,15 @@ uint32_t tip_runner_up(const struct session *s)
 	return ENTRY_NONE;
 }
 
+const char *print_absence(const struct session *s, uint32_t entry)
+{
+	unsigned flags = s->entries[entry].flags;
+
+	return flags & ENTRY_PROPOSED                            ? "by repair"
+	       : (flags & (ENTRY_DERIVED | ENTRY_KIN)) == ENTRY_DERIVED ? "recovered"
+									  : NULL;
+}
+
 /* A checkout that does not hold any more, the newest; NULL when there is none. */
 static const struct reflog_line *stale_checkout(struct cmd *c)
 {
@@ -87,7 +96,8 @@ void print_runner_up(struct cmd *c)
 			out_puts(o, " does not count: there is no such entry");
 		else
 			out_printf(o, " does not count any more: the file had %" PRIu64
-				" entries then and has %" PRIu32 " now", old->entries, c->s->n);
+				" entries then and has %" PRIu32 " now", old->entries,
+				session_committed(c->s));
 	} else if (next == ENTRY_NONE) {
 		out_puts(o, "none: there is one branch");
 	} else {

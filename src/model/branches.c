@@ -35,6 +35,12 @@ static struct leave find_leave(const struct layout *l, const struct leave *of, u
 	return (struct leave){ l->entry_of[last], l->entry_of[own->first_row] };
 }
 
+/* A branch ends with what is in the file, not with what a repair would add to it. */
+static bool is_proposed(const struct layout *l, uint32_t entry)
+{
+	return l->s->entries[entry].flags & ENTRY_PROPOSED;
+}
+
 static int by_leaf(const void *a, const void *b)
 {
 	const struct branch *x = a, *y = b;
@@ -51,15 +57,21 @@ struct branch *layout_branches(const struct layout *l, size_t *n)
 	*n = 0;
 	for (uint32_t i = 0; i < l->nsegs; i++) {
 		const struct segment *seg = &l->segs[i];
-		uint32_t leaf;
+		uint32_t leaf, length = seg->depth + seg->nrows;
 
 		leave[i] = find_leave(l, leave, i);
 		if (!segment_is_leaf(seg))
 			continue;
 		leaf = l->entry_of[segment_last_row(seg)];
+		for (; leaf != ENTRY_NONE && is_proposed(l, leaf); length--)
+			leaf = l->s->entries[leaf].parent;
+		if (leaf == ENTRY_NONE) /* there is nothing but a proposal */
+			continue;
+		if (leaf == l->s->tip) /* only a proposal follows */
+			leave[i] = (struct leave){ ENTRY_NONE, ENTRY_NONE };
 		v = xgrow(v, &cap, *n + 1, sizeof(*v));
 		v[(*n)++] = (struct branch){ .leaf = leaf,
-			.length = seg->depth + seg->nrows,
+			.length = length,
 			.fork = leave[i].fork,
 			.first = leave[i].first,
 			.last_time = l->s->entries[leaf].time,

@@ -37,4 +37,12 @@ void memory_large_pages(void *p, size_t n);
 
 void session_unlinked_add(struct session *s, uint32_t entry, uint64_t hash);
 
+/* The first of a chain of children that is more than a repair's proposal, of which each has one. */
+static inline uint32_t child_from(const struct session *s, uint32_t child)
+{
+	if (child != ENTRY_NONE && (s->entries[child].flags & ENTRY_PROPOSED))
+		child = s->entries[child].next_sibling;
+	return child;
+}
+
 #endif

@@ -49,23 +49,43 @@ uint64_t session_line(const struct session *s, uint32_t entry)
 
 bool session_is_leaf(const struct session *s, uint32_t entry)
 {
-	return s->entries[entry].first_child == ENTRY_NONE;
+	return !(s->entries[entry].flags & ENTRY_PROPOSED) &&
+	       child_from(s, s->entries[entry].first_child) == ENTRY_NONE;
 }
 
 uint32_t session_own(const struct session *s)
 {
 	uint32_t n = s->n;
 
-	while (n > 0 && s->entries[n - 1].flags & ENTRY_KIN)
+	while (n > 0 && s->entries[n - 1].flags & (ENTRY_KIN | ENTRY_PROPOSED))
 		n--;
+	return n;
+}
+
+uint32_t session_committed(const struct session *s)
+{
+	uint32_t n = session_own(s);
+
+	while (n > 0 && s->entries[n - 1].flags & ENTRY_DERIVED)
+		n--;
+	return n;
+}
+
+uint32_t session_proposed(const struct session *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = session_own(s); i < s->n; i++)
+		n += (s->entries[i].flags & ENTRY_PROPOSED) != 0;
 	return n;
 }
 
 bool session_is_fork(const struct session *s, uint32_t entry)
 {
-	uint32_t child = s->entries[entry].first_child;
+	uint32_t child = child_from(s, s->entries[entry].first_child);
 
-	return child != ENTRY_NONE && s->entries[child].next_sibling != ENTRY_NONE;
+	return child != ENTRY_NONE &&
+	       child_from(s, s->entries[child].next_sibling) != ENTRY_NONE;
 }
 
 uint32_t session_depth(const struct session *s, uint32_t entry)

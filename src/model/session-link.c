@@ -80,17 +80,20 @@ static void make_links(struct session *s)
 	for (uint32_t i = 0; i < s->n; i++)
 		e[i].first_child = ENTRY_NONE;
 	for (uint32_t i = s->n; i-- > 0;) {
-		uint32_t parent = e[i].parent;
+		uint32_t parent = e[i].parent, sibling;
 		uint32_t *first = parent == ENTRY_NONE ? &s->roots_first : &e[parent].first_child;
 
 		e[i].next_sibling = *first;
-		if (parent == ENTRY_NONE)
-			s->nroots++;
-		else if (*first == ENTRY_NONE)
-			s->nleaves--;
-		else if (e[*first].next_sibling == ENTRY_NONE)
-			s->nforks++;
+		sibling = child_from(s, *first);
 		*first = i;
+		if (e[i].flags & ENTRY_PROPOSED)
+			s->nleaves--;
+		else if (parent == ENTRY_NONE)
+			s->nroots++;
+		else if (sibling == ENTRY_NONE)
+			s->nleaves--;
+		else if (child_from(s, e[sibling].next_sibling) == ENTRY_NONE)
+			s->nforks++;
 	}
 	s->linked = s->n;
 }

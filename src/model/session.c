@@ -194,7 +194,8 @@ uint32_t session_add(struct session *s, const struct entry_in *in)
 	s->n++;
 	buf_clear(&s->last_id);
 	buf_addstr(&s->last_id, in->id);
-	s->last_entry = entry;
+	if (!(in->flags & (ENTRY_KIN | ENTRY_PROPOSED)))
+		s->last_entry = entry;
 	note_line(s, entry, in->line);
 	note_time(s, in->time);
 	return entry;
@@ -255,7 +256,7 @@ void session_rewind(struct session *s, const struct session_mark *m)
 	buf_clear(&s->last_id);
 	s->linked = 0;
 	s->roots_first = ENTRY_NONE;
-	s->last_entry = m->n ? m->n - 1 : ENTRY_NONE;
+	s->last_entry = session_own(s) ? session_own(s) - 1 : ENTRY_NONE;
 	if (s->tip != ENTRY_NONE && s->tip >= m->n)
 		s->tip = s->last_entry;
 	s->first_time = m->first_time;

@@ -166,7 +166,7 @@ struct session {
 	uint32_t tip;
 	enum tip_rule tip_rule;
 	int64_t tip_at;           /* when it was checked out */
-	uint32_t last_entry;      /* what the tip would be without a checkout */
+	uint32_t last_entry;      /* that is in the file: what the tip would be without a checkout */
 
 	struct meta *meta;
 	size_t nmeta;
@@ -227,7 +227,7 @@ uint64_t session_expect(const struct session *s, struct str id);
  * Adds at the end; the new index, or ENTRY_NONE when an earlier entry has the
  * id (the caller reports it) or the session is full. A parent that is not
  * known yet is remembered (ENTRY_PENDING) and looked up again by session_link.
- * Sets last_entry, first_time, last_time.
+ * Sets last_entry (not for one that is not in the file), first_time, last_time.
  */
 uint32_t session_add(struct session *s, const struct entry_in *in);
 /*
@@ -275,8 +275,16 @@ uint32_t session_find(struct session *s, struct str id);
 int session_resolve(struct session *s, const char *form, uint32_t *out, struct buf *list,
 	struct err *err);
 bool session_is_leaf(const struct session *s, uint32_t entry);
-/* Entries without those that stand for other sessions. */
+/*
+ * Entries of the session itself: without those that stand for other sessions
+ * and those that only a repair would add. Both stand behind all others. What
+ * would be added is no entry of a branch either: leaves, forks and the tip are
+ * among those that are there.
+ */
 uint32_t session_own(const struct session *s);
+uint32_t session_proposed(const struct session *s); /* how many a repair would add */
+/* Those of its own that are committed: what was only recovered from a torn end is not. */
+uint32_t session_committed(const struct session *s);
 bool session_is_fork(const struct session *s, uint32_t entry);  /* more than one child */
 uint32_t session_depth(const struct session *s, uint32_t entry); /* links to its root; walks */
 /* Indices from the root to `entry`, root first, in a (xmalloc'd, yours). *n their count. */

@@ -61,7 +61,6 @@ bool reflog_entry_is_good(struct str raw, struct json_scan *sc);
 /* The entry of append line i, byte for byte as it was written. */
 int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct err *err);
 
-uint64_t reflog_count(const struct session *s);
 void reflog_put_checkout(
 	struct buf *out, struct str tip, struct str from, uint64_t entries, int64_t at);
 void reflog_put_label(struct buf *out, struct str entry, struct str text, int64_t at);

@@ -256,6 +256,25 @@ int work_salvage(struct work *w, bool dry, struct done *d, struct err *err)
 	return repair_or_salvage(w, true, dry, d, err);
 }
 
+bool work_interrupted(const struct work *w, char said[200])
+{
+	size_t n = 0;
+	struct str turn;
+
+	said[0] = '\0';
+	if (w->fmt == &format_dsh && w->is_loaded)
+		dsh_closers(w->s, &n);
+	if (n == 0)
+		return false;
+	turn = dsh_open_turn(w->s);
+	n = (size_t)snprintf(said, 200, "%s%.*s was interrupted, unless it still runs",
+		turn.n ? "turn " : "a turn", (int)turn.n, turn.n ? turn.p : "");
+	if (!dsh_refusal(w->s))
+		snprintf(said + n, 200 - n, ": a repair would add %" PRIu32 " event%s",
+			session_proposed(w->s), session_proposed(w->s) == 1 ? "" : "s");
+	return true;
+}
+
 /* ---- fork ---- */
 
 /* A copy on its way: into a file, or in a dry run into the lines that are shown. */

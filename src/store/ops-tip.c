@@ -43,6 +43,20 @@ static int tip_id(struct work *w, struct buf *id, struct str *out, struct err *e
 	return 0;
 }
 
+/* What a repair would add may never come: who goes on instead gives its id to something else. */
+static int check_is_there(struct work *w, uint32_t entry, struct err *err)
+{
+	struct buf id = { 0 };
+
+	if (!(w->s->entries[entry].flags & ENTRY_PROPOSED))
+		return 0;
+	work_entry_id(w, entry, &id, NULL);
+	err_set(err, ERR_UNSUPPORTED, "%s is not in the file: a repair would add it",
+		short_id(buf_str(&id)).s);
+	buf_release(&id);
+	return ERR_UNSUPPORTED;
+}
+
 /* `to` becomes the tip. *from gets the id of the one before. */
 static int checkout(
 	struct work *w, struct str to, bool dry, struct done *d, struct buf *from, struct err *err)
@@ -54,6 +68,8 @@ static int checkout(
 
 	rc = work_sync_entry(w, to, &entry, err);
 	if (rc == 0)
+		rc = check_is_there(w, entry, err);
+	if (rc == 0)
 		rc = tip_id(w, from, &before, err);
 	if (rc < 0)
 		return rc;
@@ -62,7 +78,7 @@ static int checkout(
 		done_say(d, "%s is the tip already", short_id(to).s);
 		return 0;
 	}
-	reflog_put_checkout(&line, to, before, reflog_count(w->s), clock_now_ms());
+	reflog_put_checkout(&line, to, before, session_committed(w->s), clock_now_ms());
 	rc = put_line(w, &line, dry, d, err);
 	if (rc == 0)
 		done_say(d,
@@ -109,6 +125,8 @@ static int label(struct work *w, struct str id, struct str text, bool dry, struc
 	if (utf8_valid_prefix(text.p, text.n) != text.n)
 		return err_set(err, ERR_USAGE, "the label is not valid UTF-8");
 	rc = work_sync_entry(w, id, &entry, err);
+	if (rc == 0)
+		rc = check_is_there(w, entry, err);
 	if (rc < 0)
 		return rc;
 	done_set(d->entry, sizeof(d->entry), id);

@@ -15,16 +15,6 @@
 
 enum { LOST_WORDS = 60 }; /* bytes of a lost entry that its problem quotes */
 
-/* Entries that stand in the log: what a repair would add, behind them, are none yet. */
-uint64_t reflog_count(const struct session *s)
-{
-	uint32_t n = s->n;
-
-	while (n > 0 && s->entries[n - 1].flags & ENTRY_DERIVED)
-		n--;
-	return n;
-}
-
 static void apply_tip(struct reflog *r, struct session *s)
 {
 	s->tip = s->last_entry;
@@ -38,7 +28,7 @@ static void apply_tip(struct reflog *r, struct session *s)
 		if (l->op != REFLOG_CHECKOUT)
 			continue;
 		/* only the newest counts: an append by anyone moves the tip */
-		entry = reflog_count(s) <= l->entries ? session_find(s, l->entry) : ENTRY_NONE;
+		entry = session_committed(s) <= l->entries ? session_find(s, l->entry) : ENTRY_NONE;
 		if (entry != ENTRY_NONE) {
 			s->tip = entry;
 			s->tip_rule = TIP_CHECKOUT;

@@ -129,7 +129,7 @@ static void fill(struct row *row, struct work *w)
 	fill_texts(row, s);
 	fill_descent(pub, s);
 	pub->state = ROW_LOADED;
-	pub->entries = s->n;
+	pub->entries = session_own(s);
 	pub->branches = s->nleaves;
 	pub->nproblems = s->problems.n + s->problems.more;
 	pub->size = s->size;

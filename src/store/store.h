@@ -187,6 +187,8 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
  */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
 bool work_needs_repair(const struct work *w); /* known when it is loaded */
+/* A turn that has no end, in a sentence: nothing is wrong, and a repair would close it. */
+bool work_interrupted(const struct work *w, char said[200]);
 /* A repair that also sets aside a damaged end of a dsh log, where it is all that is wrong. */
 int work_salvage(struct work *w, bool dry, struct done *d, struct err *err);
 /*

@@ -6,6 +6,7 @@
 #include "store/internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,13 +147,13 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t *sorted_ids(const struct session *s)
+static uint64_t *sorted_ids(const struct session *s, uint32_t n)
 {
-	uint64_t *v = xcalloc(s->n ? s->n : 1, sizeof(*v));
+	uint64_t *v = xcalloc(n ? n : 1, sizeof(*v));
 
-	for (uint32_t i = 0; i < s->n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		v[i] = s->entries[i].idhash;
-	qsort(v, s->n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), by_value);
 	return v;
 }
 
@@ -165,44 +166,84 @@ static bool holds(const uint64_t *v, uint32_t n, uint64_t x)
 static void compare_sessions(
 	const struct session *old, struct session *s, uint32_t *came, uint32_t *gone)
 {
-	uint64_t *before = sorted_ids(old), *now = sorted_ids(s);
+	uint32_t nold = session_own(old), n = session_own(s);
+	uint64_t *before = sorted_ids(old, nold), *now = sorted_ids(s, n);
 
 	*came = *gone = 0;
-	for (uint32_t i = 0; i < s->n; i++)
-		if (!holds(before, old->n, s->entries[i].idhash)) {
+	for (uint32_t i = 0; i < n; i++)
+		if (!holds(before, nold, s->entries[i].idhash)) {
 			s->entries[i].flags |= ENTRY_NEW;
 			(*came)++;
 		}
-	for (uint32_t i = 0; i < old->n; i++)
-		if (!holds(now, s->n, old->entries[i].idhash))
+	for (uint32_t i = 0; i < nold; i++)
+		if (!holds(now, n, old->entries[i].idhash))
 			(*gone)++;
 	free(before);
 	free(now);
+}
+
+/* Are the entries of `s` the first ones of `old`, each where it was? */
+static bool is_beginning(const struct session *old, const struct session *s)
+{
+	uint32_t n = session_own(s);
+	bool same = n <= session_own(old);
+
+	for (uint32_t i = 0; same && i < n; i++) {
+		const struct entry *a = &old->entries[i], *b = &s->entries[i];
+
+		same = a->idhash == b->idhash && a->off == b->off && a->len == b->len &&
+		       a->time == b->time && a->parent == b->parent && a->kind == b->kind &&
+		       !((a->flags ^ b->flags) & ENTRY_DAMAGED);
+	}
+	return same;
 }
 
 /* What a refresh tells: collected, then one sentence. */
 struct news {
 	struct buf tip; /* id of the tip before */
 	uint32_t came, gone;
-	bool was_replaced;
+	uint64_t bytes, events; /* that were cut off; no events where the format has none */
+	enum { FILE_GREW, FILE_CUT, FILE_REWRITTEN, FILE_REPLACED } how;
 	size_t nlost; /* before */
 };
+
+static const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+/* A writer that could not finish what it began takes it back by truncation. */
+static void say_cut(const struct news *n, struct buf *b)
+{
+	buf_printf(b, "the end of the file was taken back: %" PRIu64 " byte%s", n->bytes,
+		plural(n->bytes, "", "s"));
+	if (n->events)
+		buf_printf(b, ", %" PRIu64 " event%s", n->events, plural(n->events, "", "s"));
+	if (n->gone)
+		buf_printf(b, ", %u entr%s", n->gone, plural(n->gone, "y", "ies"));
+}
 
 static void say_news(struct work *w, const struct news *n, char said[200])
 {
 	struct buf b = { 0 }, tip = { 0 };
 	const char *sep = "";
 
-	if (n->was_replaced) {
-		buf_adds(&b, "the file was replaced");
+	if (n->how == FILE_CUT)
+		say_cut(n, &b);
+	else if (n->how != FILE_GREW)
+		buf_printf(&b, "the file was %s",
+			n->how == FILE_REPLACED         ? "replaced"
+			: n->bytes && !w->is_loaded ? "cut shorter"
+						    : "written anew");
+	if (b.n)
 		sep = ": ";
-	}
 	if (n->came) {
-		buf_printf(&b, "%s%u new entr%s", sep, n->came, n->came == 1 ? "y" : "ies");
+		buf_printf(&b, "%s%u new entr%s", sep, n->came, plural(n->came, "y", "ies"));
 		sep = ", ";
 	}
-	if (n->gone) {
-		buf_printf(&b, "%s%u entr%s gone", sep, n->gone, n->gone == 1 ? "y is" : "ies are");
+	if (n->gone && n->how != FILE_CUT) {
+		buf_printf(&b, "%s%u entr%s gone", sep, n->gone,
+			plural(n->gone, "y is", "ies are"));
 		sep = ", ";
 	}
 	if (!w->is_loaded) {
@@ -225,23 +266,45 @@ static void say_news(struct work *w, const struct news *n, char said[200])
 
 static int refresh_grown(struct work *w, struct news *n, struct err *err)
 {
-	uint32_t before = w->s->n;
+	uint32_t before = session_own(w->s);
 	int rc;
 
 	w->is_loaded = false;
 	rc = work_step(w, REFRESH_US, err);
 	if (rc < 0)
 		return rc;
-	n->came = w->s->n > before ? w->s->n - before : 0;
-	for (uint32_t i = before; i < w->s->n; i++)
+	n->came = session_own(w->s) > before ? session_own(w->s) - before : 0;
+	for (uint32_t i = before; i < session_own(w->s); i++)
 		w->s->entries[i].flags |= ENTRY_NEW;
 	return 0;
+}
+
+static int how_changed(const struct log_id *before, const struct log_id *now)
+{
+	switch (log_compare(before, now)) {
+	case LOG_GREW:
+		return FILE_GREW;
+	case LOG_REWRITTEN:
+		return FILE_REWRITTEN;
+	default:
+		return FILE_REPLACED;
+	}
+}
+
+static void note_cut(
+	const struct work *w, const struct session *old, const struct session *s, struct news *n)
+{
+	if (n->how != FILE_REWRITTEN || !n->bytes || !is_beginning(old, s))
+		return;
+	n->how = FILE_CUT;
+	if (w->fmt == &format_dsh && dsh_count(s) < dsh_count(old))
+		n->events = dsh_count(old) - dsh_count(s);
 }
 
 static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 {
 	struct session *old = w->s, *s = NULL;
-	struct log_id before = *w->fmt->file(old);
+	struct log_id before = *w->fmt->file(old), now;
 	int rc = open_session(w, &s, err);
 
 	if (rc < 0)
@@ -252,10 +315,13 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 	w->s = s;
 	w->is_loaded = false;
 	/* a log that grew is read anew, too, when its end was damaged before */
-	n->was_replaced = log_compare(&before, w->fmt->file(s)) != LOG_GREW;
+	now = *w->fmt->file(s);
+	n->how = how_changed(&before, &now);
+	n->bytes = before.size > now.size ? before.size - now.size : 0;
 	rc = work_step(w, REFRESH_US, err);
 	if (rc == 0) {
 		compare_sessions(old, s, &n->came, &n->gone);
+		note_cut(w, old, s, n);
 		work_note_parents(w, old, s);
 	}
 	session_free(&old);

@@ -107,11 +107,12 @@ static void events_of(struct session *s, struct buf *out)
 	assert_int_equal(s->ops->events(s, EVENTS_BALANCED, 0, collect, out, NULL), 0);
 }
 
+static char said[200]; /* by the newest refresh */
+
 static enum work_change refresh(void)
 {
 	enum work_change change;
 	struct err err = { 0 };
-	char said[200];
 
 	if (work_refresh(work, &change, said, &err) < 0 || work_load(work, &err) < 0)
 		fail_msg("%s", err.text);
@@ -216,6 +217,7 @@ static void test_rollback(void **state)
 	for (int zstd = 0; zstd < 2; zstd++) {
 		struct buf one, two;
 		size_t good;
+		char *expect;
 
 		begin(zstd);
 		good = file.n;
@@ -226,6 +228,8 @@ static void test_rollback(void **state)
 		cut(good);
 		assert_int_not_equal(refresh(), WORK_SAME);
 		is_as_fresh();
+		assert_non_null(strstr(said, "the end of the file was taken back: "));
+		assert_null(strstr(said, "replaced"));
 		assert_false(work_session(work)->is_torn);
 		assert_int_equal(work_session(work)->n, 1);
 		/* half of one batch is seen, and then another, longer one in its place */
@@ -249,15 +253,96 @@ static void test_rollback(void **state)
 		refresh();
 		is_as_fresh();
 		assert_int_equal(work_session(work)->n, 2);
+		expect = xasprintf("the end of the file was taken back: %zu bytes, 3 events, "
+				   "1 entry; the tip is now 4",
+			one.n);
+		assert_string_equal(said, expect);
+		free(expect);
 		buf_release(&one);
 		buf_release(&two);
 		end();
 	}
 }
 
+/* The same name with another file behind it, and the same file with other bytes. */
+static void test_replaced(void **state)
+{
+	char *other = xasprintf("%s/other", dir);
+	struct buf one;
+
+	(void)state;
+	begin(false);
+	one = turn_bytes(2, 100);
+	append(one.p, one.n);
+	refresh();
+	temp_put(other, file.p, file.n - one.n); /* shorter, too, but a file of its own */
+	assert_int_equal(rename(other, path), 0);
+	assert_int_equal(refresh(), WORK_REPLACED);
+	assert_string_equal(said, "the file was replaced: 1 entry is gone; the tip is now 1");
+	file.n -= one.n;
+	append(one.p, one.n);
+	refresh();
+	*strstr(file.p, "\"time\":") = ' '; /* the first event's: it is another one now */
+	cut(file.n - 10);
+	assert_int_equal(refresh(), WORK_REPLACED);
+	assert_non_null(strstr(said, "the file was written anew"));
+	buf_release(&one);
+	free(other);
+	end();
+}
+
+/* What only a repair would add is drawn, and is neither an entry of the file nor its tip. */
+static void is_open_behind_first(struct session *s)
+{
+	struct layout layout;
+	struct branch *v;
+	size_t n;
+
+	assert_int_equal(session_own(s), 1);
+	assert_int_equal(session_committed(s), 1);
+	assert_int_equal(session_proposed(s), 2);
+	assert_int_equal(s->tip, 0);
+	assert_int_equal(s->tip_rule, TIP_LAST_ENTRY);
+	assert_int_equal(s->last_entry, 0);
+	assert_int_equal(s->nroots, 1);
+	assert_int_equal(s->nforks, 0);
+	layout_init(&layout);
+	layout_build(&layout, s);
+	v = layout_branches(&layout, &n);
+	assert_int_equal(n, s->n - 2); /* its own, and one for another session */
+	assert_int_equal(v[0].leaf, 0);
+	assert_int_equal(v[0].length, 1);
+	assert_int_equal(v[0].fork, ENTRY_NONE);
+	assert_true(v[0].is_tip);
+	free(v);
+	layout_release(&layout);
+}
+
+static void refuses_what_is_not_there(void)
+{
+	struct done d = { 0 };
+
+	for (uint32_t e = 1; e < 3; e++) {
+		struct err err = { 0 };
+
+		assert_int_equal(work_checkout(work, e, false, &d, &err), ERR_UNSUPPORTED);
+		assert_non_null(strstr(err.text, "not in the file: a repair would add it"));
+		err_clear(&err);
+		assert_int_equal(
+			work_label(work, e, str_of("x"), false, &d, &err), ERR_UNSUPPORTED);
+	}
+	done_release(&d);
+}
+
 /* An open turn: closers come and go with what is appended. */
 static void test_open_turn(void **state)
 {
+	struct session_kin kin = { .id = "kin",
+		.path = "/kin",
+		.seed = UINT64_MAX,
+		.created = INT64_MAX,
+		.is_agent = true };
+
 	(void)state;
 	for (int zstd = 0; zstd < 2; zstd++) {
 		struct buf lines = { 0 }, bytes;
@@ -273,6 +358,15 @@ static void test_open_turn(void **state)
 		is_as_fresh();
 		assert_true(work_needs_repair(work));
 		assert_int_equal(work_session(work)->n, 3); /* the ends of step and turn */
+		assert_string_equal(said, ""); /* nothing came that is an entry */
+		assert_true(work_interrupted(work, said));
+		assert_string_equal(said, "turn 2 was interrupted, unless it still runs: "
+					  "a repair would add 2 events");
+		is_open_behind_first(work_session(work));
+		work_session(work)->ops->adopt(work_session(work), &kin, 1);
+		is_open_behind_first(work_session(work));
+		work_session(work)->ops->adopt(work_session(work), &kin, 0);
+		refuses_what_is_not_there();
 		add_event(&lines, "step/end", "{\"turn\":2,\"step\":1}", "");
 		add_event(&lines, "turn/end", "{\"turn\":2,\"reason\":{\"kind\":\"completed\"}}", "");
 		bytes = batch(&lines);
@@ -282,6 +376,7 @@ static void test_open_turn(void **state)
 		refresh();
 		is_as_fresh();
 		assert_false(work_needs_repair(work));
+		assert_false(work_interrupted(work, said));
 		assert_int_equal(work_session(work)->n, 1);
 		end();
 	}
@@ -349,6 +444,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_rollback),
+		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_open_turn),
 		cmocka_unit_test(test_kin),
 	};

@@ -437,20 +437,28 @@ static void test_dialect(void **state)
 	free(text);
 }
 
+#define PROMPT(seq)                                                                            \
+	"{\"type\":\"user/message\",\"seq\":" seq ",\"time\":1" seq ",\"data\":{\"id\":\"m" seq  \
+	"\",\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"source\":{\"kind\":" \
+	"\"user\"}},\"surfaceOp\":\"append\"}\n"
+#define TWO_ENTRIES                                                                             \
+	DSH_HEADER "{\"type\":\"turn/start\",\"seq\":0,\"time\":10,\"data\":{\"turn\":1}}\n" PROMPT( \
+		"1") PROMPT("2")
+
 /* A checkout lies in the session's folder and names a seq. */
 static void test_checkout(void **state)
 {
-	struct work *w = open_text(OPEN_LOG);
+	struct work *w = open_text(TWO_ENTRIES);
 	struct done d = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
 	env_ok(work_checkout(w, env_find(w, "1"), false, &d, &err), &err);
 	assert_true(temp_is(env_path(&env, "_no-cwd/s/bough.reflog"),
-		"{\"v\":1,\"op\":\"checkout\",\"tip\":\"1\",\"from\":\"9\",\"entries\":1,\"at\":"
+		"{\"v\":1,\"op\":\"checkout\",\"tip\":\"1\",\"from\":\"2\",\"entries\":2,\"at\":"
 		"1796000000000}\n"));
 	assert_int_equal(work_session(w)->tip_rule, TIP_CHECKOUT);
-	assert_true(temp_is(path, OPEN_LOG));
+	assert_true(temp_is(path, TWO_ENTRIES));
 	env_ok(work_undo(w, &d, &err), &err);
 	work_close(&w);
 	done_release(&d);

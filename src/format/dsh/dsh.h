@@ -30,6 +30,8 @@ void dsh_put_id_of_name(struct buf *out, const char *name);
 
 /* The events that close an interrupted turn, one JSON object a line; empty when nothing is open. */
 struct str dsh_closers(const struct session *s, size_t *n);
+/* The number of the turn that they close, as JSON; empty when it is none. */
+struct str dsh_open_turn(const struct session *s);
 bool dsh_is_zstd(const struct session *s);
 
 /*

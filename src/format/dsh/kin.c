@@ -72,7 +72,6 @@ static int by_place(const void *a, const void *b)
 void dsh_op_adopt(struct session *s, const struct session_kin *v, size_t n)
 {
 	struct dsh_src *src = s->src;
-	uint32_t last = s->last_entry, tip = s->tip;
 	int64_t first_time = s->first_time, last_time = s->last_time;
 
 	struct session_mark m;
@@ -97,8 +96,6 @@ void dsh_op_adopt(struct session *s, const struct session_kin *v, size_t n)
 		add_kin(s, i);
 	session_link(s, true);
 	s->is_complete = true;
-	s->last_entry = last;
-	s->tip = tip;
 	s->first_time = first_time;
 	s->last_time = last_time;
 }

@@ -242,6 +242,15 @@ struct str dsh_closers(const struct session *s, size_t *n)
 	return (struct str){ src->closers.p ? src->closers.p : "", src->closers.n };
 }
 
+struct str dsh_open_turn(const struct session *s)
+{
+	const struct dsh_src *src = s->src;
+	struct str turn = buf_str(&src->balance.turn);
+	uint64_t n;
+
+	return src->nclosers && num_count(turn, &n) ? turn : (struct str){ "", 0 };
+}
+
 bool dsh_is_zstd(const struct session *s)
 {
 	const struct dsh_src *src = s->src;

@@ -1,0 +1,107 @@
+#!/bin/sh
+# What is said of a dsh log that ends inside a turn: what only a repair would
+# add is marked, is neither the tip nor an entry of the file, and is no problem.
+. "${srcdir:-.}/tests/cmd/lib.sh"
+
+cp -R "$srcdir/tests/format/dsh/interrupted-zstd" "$root" || exit 99
+chmod -R u+w "$root"
+find "$root" -exec touch -d '2026-06-28 09:00:00 UTC' {} +
+cd "$root" || exit 99
+tools=store/--srv-harbour-tides--/i-tools
+open='turn 1 was interrupted, unless it still runs: a repair would add 4 events'
+snapshot . >"$tmp/before"
+
+# ---- the tip is the last entry that is in the file
+run show "$tools"
+want 0
+want_line '^tip +19, the last entry of the file$'
+want_line '^entries +3  \(1 roots, 1 branches, 0 forks\)$'
+want_line "^open +$open\$"
+want_line '^problems +none$'
+run show "$tools" --json
+want 0
+want_json tip 19
+want_json tip_reason last-entry
+want_json entries 3
+want_json leaves.0 19
+want_json leaves.1 '(none)'
+want_json closers.3.seq 24
+run branches "$tools"
+want_line '^@ 19 +3 entries '
+want_line '^tip: 19, the last entry of the file$'
+want_line '^runner-up: none: there is one branch$'
+run list "$tools" --json
+want_json 0.id i-tools
+want_json 0.tip 19
+
+# ---- what is not there is marked
+run tree "$tools"
+want 0
+want_line '^@ 19 +read_gauge +ok  tip$'
+want_line '^! 21 .*  by repair$'
+want_line '^! 24 .*  by repair$'
+no_line '^. (2|17|19) .*by repair'
+run tree "$tools" --json
+want_json 2.is_tip true
+want_json 2.flags.0 '(none)'
+want_json 6.is_tip false
+want_json 6.flags.0 'by repair'
+run log "$tools"
+want 0
+no_line 'by repair'
+run log "$tools" 24
+want_line '^event  .*  24  by repair$'
+want_line '^tool result  .*  19  tip$'
+run show "$tools" 24
+want_line '^note +it is not in the file; .bough repair. would add it$'
+want_line '^place +none yet, 99 bytes$'
+run show "$tools" 24 --json
+want_json offset null
+
+# ---- and can be printed, but not pointed at
+run cat "$tools" 24
+want 0
+want_err '^bough: cat: 24 is not in the file: a repair would add it$'
+want_out '{"type":"turn/end","seq":24,"time":1767225601140,"data":{"turn":1,"reason":{"kind":"interrupted"}}}'
+run cat "$tools" 19
+want 0
+want_empty err
+run checkout "$tools" 24
+want 3
+want_err '24 is not in the file: a repair would add it'
+run label "$tools" 24 there
+want 3
+
+# ---- nothing is wrong
+run problems "$tools"
+want 0
+want_out "committed: 1256 bytes, 3 entries.
+open: $open."
+run problems "$tools" --json
+want 0
+want_json problems.0 '(none)'
+want_json would_add 4
+want_json entries 3
+run verify store
+want 0
+want_out '5 sessions checked: nothing found; 5 with an interrupted turn'
+run verify store --json
+want 0
+want_json ok true
+want_json interrupted 5
+snapshot . >"$tmp/after"
+want_same "$tmp/before" "$tmp/after"
+
+# ---- with its turn closed it is a log like any other
+run repair "$tools"
+want 0
+run show "$tools"
+want_line '^tip +22, the last entry of the file$'
+no_line '^open '
+run verify store
+want_out '5 sessions checked: nothing found; 4 with an interrupted turn'
+run cat "$tools" 22
+want 0
+want_empty err
+
+finish
