@@ -13,6 +13,7 @@
 
 #include "base/xalloc.h"
 #include "store/store.h"
+#include "ui/session-flags.h"
 
 #define NONE SIZE_MAX
 
@@ -84,28 +85,27 @@ static size_t map_slot(const struct name_map *m, const char *name)
 	}
 }
 
-static bool has_word(const char *text, const char *word, size_t n)
-{
-	for (; text && *text; text++) {
-		if (strncasecmp(text, word, n) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool passes(const struct session_rows *r, const struct session_row *row)
+/* Every word of the filter stands somewhere in what the row shows. */
+static bool passes(const struct session_rows *r, const struct session_row *row, bool is_lone,
+	struct buf *words)
 {
 	const char *p = r->filter;
+	bool all = true;
 
-	while (p && *p) {
+	if (!p)
+		return true;
+	buf_clear(words);
+	session_words(row, is_lone, words);
+	while (all && *p) {
 		size_t n = strcspn(p, " ");
-		if (n > 0 && !has_word(row->title, p, n) && !has_word(row->id, p, n) &&
-		    !has_word(row->project, p, n))
-			return false;
+		char *word = xstrndup(p, n);
+
+		all = n == 0 || strcasestr(words->p, word) != NULL;
+		free(word);
 		p += n;
 		p += strspn(p, " ");
 	}
-	return true;
+	return all;
 }
 
 static int64_t sort_key(const struct session_rows *r, const struct session_row *row)
@@ -120,22 +120,6 @@ static int64_t sort_key(const struct session_rows *r, const struct session_row *
 	}
 }
 
-static void collect(struct build *b)
-{
-	map_init(&b->ids, b->n);
-	map_init(&b->projects, b->n);
-	for (size_t i = 0; i < b->n; i++) {
-		const struct session_row *row = store_row(b->r->store, i);
-		size_t slot = map_slot(&b->ids, row->id);
-		b->items[i] = (struct item){ .row = row, .index = i, .parent = NONE, .child = NONE,
-			.sibling = NONE, .key = sort_key(b->r, row), .is_shown = passes(b->r, row) };
-		if (!b->ids.v[slot].name) {
-			b->ids.v[slot].name = row->id;
-			b->ids.v[slot].value = i;
-		}
-	}
-}
-
 static size_t parent_of(const struct build *b, size_t i)
 {
 	const char *id = b->items[i].row->parent_id;
@@ -145,6 +129,38 @@ static size_t parent_of(const struct build *b, size_t i)
 		return NONE;
 	slot = map_slot(&b->ids, id);
 	return b->ids.v[slot].name && b->ids.v[slot].value != i ? b->ids.v[slot].value : NONE;
+}
+
+static bool is_lone(const struct build *b, size_t i)
+{
+	return b->items[i].row->parent_id && parent_of(b, i) == NONE;
+}
+
+static void collect(struct build *b)
+{
+	struct buf words = { 0 };
+
+	map_init(&b->ids, b->n);
+	map_init(&b->projects, b->n);
+	for (size_t i = 0; i < b->n; i++) {
+		const struct session_row *row = store_row(b->r->store, i);
+		size_t slot = map_slot(&b->ids, row->id);
+		b->items[i] = (struct item){ .row = row, .index = i, .parent = NONE, .child = NONE,
+			.sibling = NONE, .key = sort_key(b->r, row) };
+		if (!b->ids.v[slot].name) {
+			b->ids.v[slot].name = row->id;
+			b->ids.v[slot].value = i;
+		}
+	}
+	b->r->flags_cols = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		struct item *it = &b->items[i];
+
+		it->is_shown = passes(b->r, it->row, is_lone(b, i), &words);
+		if (it->is_shown && session_flags_cols(it->row) > b->r->flags_cols)
+			b->r->flags_cols = session_flags_cols(it->row);
+	}
+	buf_release(&words);
 }
 
 /* Each shown item hangs below its nearest shown ancestor; a circle of parents is cut. */
@@ -270,7 +286,7 @@ static void add_items(struct build *b, size_t first, size_t *number)
 			l->depth = depth;
 			l->number = *number;
 			l->has_children = it->child != NONE;
-			l->is_lone = it->row->parent_id && parent_of(b, at) == NONE;
+			l->is_lone = is_lone(b, at);
 			l->is_folded = l->has_children && r->folded[at];
 			if (l->is_folded) {
 				hidden_below = at;

@@ -30,6 +30,7 @@ struct session_rows {
 	size_t nsessions, nshown; /* all, and those that pass the filter */
 	enum session_sort sort;
 	char *filter;             /* words that must all occur; NULL: none */
+	int flags_cols;           /* of the widest state words of a shown row */
 	bool *folded, *group_folded; /* by row of the store */
 	size_t nfolded;
 };

@@ -195,7 +195,8 @@ static const struct command table[] = {
 	  .run = run_fork_point },
 	{ .name = "checkout", .keys = "c", .group = "Branches", .hint = "checkout",
 	  .when = WHEN_ROW, .help = "Make the end of the branch the tip", .run = run_checkout },
-	{ .name = "undo", .keys = "u", .group = "Branches", .help = "Take the last checkout back",
+	{ .name = "undo", .keys = "u", .group = "Branches", .hint = "undo",
+	  .help = "Take the last checkout back",
 	  .run = run_undo },
 };
 

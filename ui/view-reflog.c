@@ -166,9 +166,10 @@ static enum effect run_undo(struct view *v, const char *arg)
 static const struct command table[] = {
 	{ .name = "open", .keys = "<Enter>, l", .group = "Reflog", .hint = "go to the entry",
 	  .when = WHEN_ROW, .help = "To the entry, in the tree", .run = run_open },
-	{ .name = "checkout", .keys = "c", .group = "Reflog", .hint = "check it out again",
+	{ .name = "checkout", .keys = "c", .group = "Reflog", .hint = "checkout",
 	  .when = WHEN_ROW, .help = "Make the entry the tip again", .run = run_checkout },
-	{ .name = "undo", .keys = "u", .group = "Reflog", .help = "Take the last change back",
+	{ .name = "undo", .keys = "u", .group = "Reflog", .hint = "undo",
+	  .help = "Take the last change back",
 	  .run = run_undo },
 };
 

@@ -357,7 +357,7 @@ static enum effect run_open(struct view *v, const char *arg)
 
 static const struct command table[] = {
 	{ .name = "open", .keys = "<Enter>, l", .group = "Rounds",
-	  .hint = "the fold as of this round", .when = WHEN_ROW,
+	  .hint = "its fold", .when = WHEN_ROW,
 	  .help = "The fold as of this round", .run = run_open },
 };
 

@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "ui/internal.h"
+#include "ui/session-flags.h"
 #include "ui/settings.h"
 #include "ui/view.h"
 
@@ -130,50 +131,43 @@ static void draw_age(const struct session_row *row, struct rowbuf *out)
 		row_spaces(out, ROLE_NORMAL, 1);
 }
 
-/* State words at the right edge; the width is known before the title is drawn. */
-static void draw_state(const struct session_row *row, struct rowbuf *out)
-{
-	char size[16];
+/*
+ * The columns at the right, one layout for all rows of a frame: a row that has
+ * more to say than another must not push it.
+ */
+struct columns {
+	int counts, branches, size, flags; /* 0: not shown */
+};
 
-	if (row->is_gone)
-		row_lit(out, ROLE_DAMAGE, " gone");
-	if (row->is_live)
-		row_lit(out, ROLE_NEW, " live");
-	if (row->is_torn) {
-		size_human(row->torn_bytes, size);
-		row_printf(out, ROLE_DAMAGE, " torn %s", size);
-	}
-	if (row->is_damaged)
-		row_printf(out, ROLE_DAMAGE, row->nproblems == 1 ? " %u problem" : " %u problems",
-			row->nproblems);
-	if (row->is_twin)
-		row_lit(out, ROLE_DAMAGE, " same id");
-	if (row->is_readonly)
-		row_lit(out, ROLE_DIM, " read-only");
+static struct columns columns_for(const struct session_rows *r, int cols)
+{
+	int most = cols < 28 ? 0 : cols < 100 ? cols / 5 : 20;
+
+	return (struct columns){
+		.counts = cols >= 64 ? 15 : 0,
+		.branches = cols >= 96 ? 13 : 0,
+		.size = cols >= 48 ? 8 : 0,
+		.flags = r->flags_cols < most ? r->flags_cols : most,
+	};
 }
 
-static void draw_counts(const struct session_row *row, bool with_branches, struct rowbuf *out)
+static void draw_counts(const struct session_row *row, const struct columns *c, struct rowbuf *out)
 {
 	bool has_steps = row->format && strcmp(row->format, "flow") == 0;
 	const char *one = has_steps ? "step   " : "entry  ", *more = has_steps ? "steps  " : "entries";
-	char text[48], count[32];
+	char text[48] = "", count[32];
 
-	if (row->state != ROW_LOADED) {
-		row_spaces(out, ROLE_NORMAL, 15);
-	} else {
+	if (row->state == ROW_LOADED) {
 		count_human(row->entries, count);
 		if (row->is_uncounted) /* an old round does not say */
 			snprintf(count, sizeof(count), "-");
 		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? one : more);
-		row_field_right(out, ROLE_DIM, text, strlen(text), 15);
 	}
-	if (!with_branches)
-		return;
+	row_field_right(out, ROLE_DIM, text, strlen(text), c->counts);
+	text[0] = '\0';
 	if (row->state == ROW_LOADED && row->branches > 1)
 		snprintf(text, sizeof(text), "%u branches", row->branches);
-	else
-		text[0] = '\0';
-	row_field_right(out, ROLE_OFF_BRANCH, text, strlen(text), 13);
+	row_field_right(out, ROLE_OFF_BRANCH, text, strlen(text), c->branches);
 }
 
 static void draw_title(const struct session_row *row, struct rowbuf *out)
@@ -193,30 +187,27 @@ static void draw_title(const struct session_row *row, struct rowbuf *out)
 	}
 }
 
-/* Counts, size and state, in columns of their own where there is room. */
-static void draw_right(const struct session_row *row, int cols, struct rowbuf *out)
+static void draw_right(const struct session_row *row, const struct columns *c, struct rowbuf *out)
 {
-	bool is_wide = cols >= 96;
 	char size[16];
 
-	row_start(out, is_wide ? 54 : cols >= 28 ? cols / 2 - 4 : 0, false);
+	row_start(out, c->counts + c->branches + c->size + c->flags + (c->flags > 0), out->ascii);
 	if (row->state == ROW_UNREADABLE)
 		return; /* the reason needs the line */
-	if (cols >= 64)
-		draw_counts(row, is_wide, out);
+	draw_counts(row, c, out);
 	size_human(row->size, size);
-	if (cols >= 48)
-		row_field_right(out, ROLE_DIM, size, strlen(size), 8);
-	draw_state(row, out);
-	if (is_wide)
-		row_pad(out, ROLE_NORMAL);
+	row_field_right(out, ROLE_DIM, size, strlen(size), c->size);
+	row_spaces(out, ROLE_NORMAL, c->flags > 0);
+	session_flags_draw(row, c->flags, out);
+	row_pad(out, ROLE_NORMAL);
 }
 
 static void draw_session(struct view *v, const struct session_line *l, struct rowbuf *out)
 {
 	const struct session_row *row = store_row(v->ui->store, l->row);
 	struct rowbuf right = { 0 };
-	int clip = out->clip, cols = row_left(out);
+	struct columns columns = columns_for(&of(v)->rows, row_left(out));
+	int clip = out->clip;
 
 	draw_age(row, out);
 	row_spaces(out, ROLE_NORMAL, 1);
@@ -230,7 +221,7 @@ static void draw_session(struct view *v, const struct session_line *l, struct ro
 	}
 	if (l->is_folded)
 		row_printf(out, ROLE_DIM, "[+%zu] ", l->count);
-	draw_right(row, cols, &right);
+	draw_right(row, &columns, &right);
 	if (right.n > row_left(out) - 8)
 		right.n = 0; /* deep below its parent on a narrow screen */
 	row_clip(out, clip - right.n);
@@ -282,15 +273,16 @@ static void sessions_position(const struct view *v, struct bar *b)
 {
 	const struct session_rows *r = &of(v)->rows;
 
-	if (v->cursor >= r->nlines)
-		return;
+	size_t at = v->cursor < r->nlines ? r->lines[v->cursor].number : 0;
+
 	if (r->filter) {
 		struct rowbuf *filter = bar_right(b, 4);
 
 		row_clip(filter, 24);
 		bar_say(filter, ROLE_LABEL, "\"%s\"", r->filter);
 	}
-	bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", r->lines[v->cursor].number, r->nshown);
+	if (r->filter || r->nlines > 0)
+		bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", at, r->nshown);
 }
 
 static const char *sessions_progress(const struct view *v, uint64_t *done, uint64_t *all)

@@ -139,7 +139,7 @@ enum { OPS_TRIES = 5 }; /* times an operation starts again because the file chan
 struct undo *undo_push(struct work *w, enum undo_op op);
 void undo_release(struct undo *u);
 
-/* title.p NULL removes it. *before and *was_set get the title that was. */
+/* title.p NULL removes it. *before and *was_set get the title that was. 1: it is so already. */
 int title_set(struct work *w, struct str title, bool dry, struct done *d, struct buf *before,
 	bool *was_set, struct err *err);
 

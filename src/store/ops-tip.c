@@ -74,7 +74,8 @@ static int checkout(
 	if (rc < 0)
 		return rc;
 	done_set(d->entry, sizeof(d->entry), to);
-	if (entry == w->s->tip && w->s->tip_rule == TIP_CHECKOUT) {
+	/* also by the default rule: a line would pin nothing, the next append moves the tip anyway */
+	if (entry == w->s->tip) {
 		done_say(d, "%s is the tip already", short_id(to).s);
 		return 0;
 	}
@@ -111,7 +112,7 @@ int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, stru
 	return rc;
 }
 
-/* *before and *was_set get the label that the entry had. */
+/* *before and *was_set get the label that the entry had. 1: it is so already, nothing was written. */
 static int label(struct work *w, struct str id, struct str text, bool dry, struct done *d,
 	struct buf *before, bool *was_set, struct err *err)
 {
@@ -136,7 +137,11 @@ static int label(struct work *w, struct str id, struct str text, bool dry, struc
 		buf_addstr(before, old->text);
 	if (!old && text.n == 0) {
 		done_say(d, "%s has no label", short_id(id).s);
-		return 0;
+		return 1;
+	}
+	if (old && str_eq(old->text, text)) {
+		done_say(d, "%s is labelled [%.*s] already", short_id(id).s, (int)text.n, text.p);
+		return 1;
 	}
 	reflog_put_label(&line, id, text, clock_now_ms());
 	rc = put_line(w, &line, dry, d, err);
@@ -163,7 +168,7 @@ int work_label(
 		rc = work_entry_id(w, entry, &id, err);
 	if (rc == 0)
 		rc = label(w, buf_str(&id), text, dry, d, &before, &was_set, err);
-	if (rc == 0 && !dry && (was_set || text.n > 0)) {
+	if (rc == 0 && !dry) {
 		struct undo *u = undo_push(w, UNDO_LABEL);
 
 		u->entry = id;
@@ -173,7 +178,7 @@ int work_label(
 	}
 	buf_release(&id);
 	buf_release(&before);
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 int work_undo(struct work *w, struct done *d, struct err *err)
@@ -195,7 +200,7 @@ int work_undo(struct work *w, struct done *d, struct err *err)
 		break;
 	case UNDO_LABEL:
 		rc = label(w, buf_str(&u.entry), buf_str(&u.text), false, d, &now, &was_set, err);
-		if (rc == 0)
+		if (rc >= 0)
 			done_say(d,
 				u.was_set ? "undone: the label is [%.*s] again"
 					  : "undone: the label is gone",
@@ -204,7 +209,7 @@ int work_undo(struct work *w, struct done *d, struct err *err)
 	case UNDO_TITLE:
 		rc = title_set(w, u.was_set ? buf_str(&u.text) : (struct str){ NULL, 0 }, false, d,
 			&now, &was_set, err);
-		if (rc == 0)
+		if (rc >= 0)
 			done_say(d,
 				u.was_set ? "undone: the title is \"%.*s\" again"
 					  : "undone: the title is gone",
@@ -212,9 +217,9 @@ int work_undo(struct work *w, struct done *d, struct err *err)
 		break;
 	}
 	buf_release(&now);
-	if (rc == 0) {
-		undo_release(&u);
-		w->nundo--;
-	}
-	return rc;
+	if (rc < 0)
+		return rc;
+	undo_release(&u);
+	w->nundo--;
+	return 0;
 }

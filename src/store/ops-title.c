@@ -75,6 +75,8 @@ int title_set(struct work *w, struct str title, bool dry, struct done *d, struct
 	*was_set = old != NULL;
 	if (old)
 		buf_addstr(before, *old);
+	if (old ? title.p && str_eq(*old, title) : !title.p)
+		return 1;
 	rc = replace(w, title, dry, d, err);
 	if (rc < 0 || dry)
 		return rc;
@@ -92,7 +94,10 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
 	if (title.n == 0)
 		title.p = NULL; /* no title is no member */
 	rc = title_set(w, title, dry, d, &before, &was_set, err);
-	if (rc == 0 && title.n)
+	if (rc == 1)
+		done_say(d, title.n ? "the title is \"%.*s\" already" : "there is no title",
+			(int)title.n, title.n ? title.p : "");
+	else if (rc == 0 && title.n)
 		done_say(d,
 			dry ? "would set the title \"%.*s\""
 			    : "the title is now \"%.*s\"; u undoes",
@@ -107,5 +112,5 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
 		before = (struct buf){ 0 };
 	}
 	buf_release(&before);
-	return rc;
+	return rc < 0 ? rc : 0;
 }

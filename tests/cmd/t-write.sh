@@ -47,6 +47,11 @@ want 0
 want_line '^2026-06-28 09:46:40  checkout  9b810e76-[^ ]+  from b2221a58-[^ ]+  the tip$'
 checks=$((checks + 1))
 [ "$(wc -l <"$tmp/out")" -eq 2 ] || fail "not two lines"
+run checkout branches.jsonl tip
+want 0
+want_line '^9b810e76 is the tip already$'
+checks=$((checks + 1))
+[ "$(wc -l <branches.reflog)" -eq 2 ] || fail "a checkout of the tip was written"
 run checkout branches.jsonl nobody
 want 1
 run show branches.jsonl --json

@@ -149,6 +149,7 @@ static void checkouts(void **state)
 	assert_string_equal(session_tip_reason(work_session(w)), "checkout");
 	/* again: nothing to write */
 	env_ok(work_checkout(w, 0, false, &d, &err), &err);
+	assert_string_equal(d.said, "a is the tip already");
 	env_assert_file(env_path(&env, "s.reflog"), one, strlen(one));
 	env_ok(work_undo(w, &d, &err), &err);
 	env_assert_file(env_path(&env, "s.reflog"), two, strlen(two));
@@ -159,6 +160,45 @@ static void checkouts(void **state)
 	done_release(&d);
 	free(one);
 	free(two);
+}
+
+/* What is so already is said and not written, nor is there anything to take back. */
+static void nothing_to_do(void **state)
+{
+	struct work *w = env_open_text(&env, A B C);
+	struct done d = { 0 };
+	struct err err = { 0 };
+	struct str empty = { "", 0 };
+
+	/* c is the tip by the default rule: a line would not hold it, the next append moves it */
+	for (int dry = 1; dry >= 0; dry--) {
+		env_ok(work_checkout(w, 2, dry, &d, &err), &err);
+		assert_string_equal(d.said, "c is the tip already");
+		assert_int_equal(d.lines.n, 0);
+		env_ok(work_label(w, 1, empty, dry, &d, &err), &err);
+		assert_string_equal(d.said, "b has no label");
+		env_ok(work_rename(w, empty, dry, &d, &err), &err);
+		assert_string_equal(d.said, "there is no title");
+	}
+	assert_string_equal(session_tip_reason(work_session(w)), "last-entry");
+	assert_int_not_equal(access(env_path(&env, "s.reflog"), F_OK), 0);
+	assert_int_not_equal(access(env_path(&env, "s.json"), F_OK), 0);
+	assert_int_equal(work_undo(w, &d, &err), ERR_NOTFOUND);
+
+	env_ok(work_label(w, 1, str_of("good"), false, &d, &err), &err);
+	env_ok(work_label(w, 1, str_of("good"), false, &d, &err), &err);
+	assert_string_equal(d.said, "b is labelled [good] already");
+	env_ok(work_rename(w, str_of("Pier"), false, &d, &err), &err);
+	env_ok(work_rename(w, str_of("Pier"), false, &d, &err), &err);
+	assert_string_equal(d.said, "the title is \"Pier\" already");
+	/* two changes were made, two are taken back */
+	env_ok(work_undo(w, &d, &err), &err);
+	assert_string_equal(d.said, "undone: the title is gone");
+	env_ok(work_undo(w, &d, &err), &err);
+	assert_string_equal(d.said, "undone: the label is gone");
+	assert_int_equal(work_undo(w, &d, &err), ERR_NOTFOUND);
+	work_close(&w);
+	done_release(&d);
 }
 
 /* A torn last line of the reflog is set aside, and what follows it is read. */
@@ -493,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(checkouts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nothing_to_do, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(torn_reflog, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(labels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(titles, set_up, tear_down),
