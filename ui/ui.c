@@ -126,6 +126,8 @@ void ui_key(struct ui *ui, uint32_t key)
 	}
 	ui->dirty = true;
 	status_clear(ui);
+	if ((key == K_ESC || key == key_ctrl('c')) && v->ops->cancel && v->ops->cancel(v))
+		return;
 	if (key == key_ctrl('c')) { /* whatever is bound: it must always stop a job */
 		ui_cancel(ui);
 		return;

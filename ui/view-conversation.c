@@ -494,6 +494,11 @@ static enum effect conversation_changed(struct view *v)
 	return change == WORK_SAME ? FX_NONE : FX_RELAYOUT | FX_PANE;
 }
 
+static const char *conversation_warning(const struct view *v)
+{
+	return work_trouble(conversation_of(v)->sv.w);
+}
+
 static void conversation_watch(struct view *v)
 {
 	const char *path = work_session(conversation_of(v)->sv.w)->path;
@@ -532,6 +537,7 @@ const struct view_ops view_conversation = {
 	.state = conversation_can,
 	.why = conversation_why,
 	.changed = conversation_changed,
+	.warning = conversation_warning,
 	.position = conversation_position,
 	.progress = conversation_progress,
 	.watch = conversation_watch,

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "ui/internal.h"
+#include "ui/session-changes.h"
 #include "ui/session-kin.h"
 #include "ui/view.h"
 
@@ -49,6 +50,7 @@ static void session_close(struct view *v)
 	layout_release(&sv->lay);
 	free(sv->leaf_rows);
 	buf_release(&sv->want);
+	buf_release(&sv->awaits_id);
 	buf_release(&sv->title);
 	buf_release(&sv->id);
 	work_close(&sv->w);
@@ -118,8 +120,11 @@ static enum effect session_step(struct view *v, unsigned budget_us)
 	struct session_view *sv = session_of(v);
 	struct session *s;
 	struct err err = { 0 };
-	int rc = work_step(sv->w, budget_us, &err);
+	int rc;
 
+	if (sv->awaits != AWAITS_NOTHING)
+		return alter_awaited(v);
+	rc = work_step(sv->w, budget_us, &err);
 	s = session_model(v);
 	if (rc > 0) {
 		if (s->n < sv->next_build)
@@ -261,6 +266,8 @@ static void header_right(struct view *v, struct bar *b)
 			nproblems == 1 ? "problem" : "problems");
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
 		bar_say(bar_right(b, 1), ROLE_DAMAGE, "%zu lost", work_nlost(sv->w));
+	if (*work_trouble(sv->w))
+		bar_say(bar_right(b, 1), ROLE_DAMAGE, "stale");
 	if (session_proposed(s) > 0)
 		bar_say(bar_right(b, 2), ROLE_NEW, "open turn");
 	/* a log of events takes no entries, only forks and repairs */
@@ -327,6 +334,8 @@ static void session_position(const struct view *v, struct bar *b)
 
 static const char *session_progress(const struct view *v, uint64_t *done, uint64_t *all)
 {
+	if (session_of(v)->awaits != AWAITS_NOTHING)
+		return "waiting whether the log is still written (Esc: leave it)";
 	work_progress(session_of(v)->w, done, all);
 	return "loading";
 }
@@ -430,6 +439,11 @@ static enum effect session_changed(struct view *v)
 	return fx;
 }
 
+static const char *session_warning(const struct view *v)
+{
+	return work_trouble(session_of(v)->w);
+}
+
 static void session_watch(struct view *v)
 {
 	char *dir = path_dir(session_model(v)->path);
@@ -475,6 +489,8 @@ const struct view_ops view_session = {
 	.state = session_state,
 	.why = session_why,
 	.changed = session_changed,
+	.cancel = alter_cancel,
+	.warning = session_warning,
 	.position = session_position,
 	.progress = session_progress,
 	.watch = session_watch,

@@ -26,6 +26,8 @@ struct session_view {
 	bool is_loaded;
 	bool had_moved;         /* the person moved before the load was done */
 	unsigned generation;    /* goes up whenever entries, tip or labels change */
+	enum { AWAITS_NOTHING, AWAITS_REPAIR, AWAITS_FORK } awaits; /* the log at rest */
+	struct buf awaits_id;   /* the cursor's entry then */
 	struct buf want;        /* id to put the cursor on when the load is done; n 0: none */
 	struct buf title;
 	struct buf id;          /* scratch */

@@ -71,6 +71,10 @@ struct view_ops {
 	void (*search_text)(struct view *v, size_t line, struct buf *out);
 	/* The page of the line under the cursor, texts cut at `limit` bytes. */
 	void (*fill_pane)(struct view *v, struct page *p, size_t limit);
+	/* Gives up what it waits for; false: it waits for nothing. */
+	bool (*cancel)(struct view *v);
+	/* A sentence in place of the hints for as long as it is true; NULL or "": there is none. */
+	const char *(*warning)(const struct view *v);
 	unsigned (*state)(const struct view *v);                   /* enum when */
 	const char *(*why)(const struct view *v, unsigned when);  /* why not, or NULL */
 	/* Something changed on disk. */
@@ -101,6 +105,7 @@ struct view {
 	int height;             /* of the list at the last drawing */
 	bool moved;             /* a person has moved the cursor */
 	bool busy;              /* step has more to do */
+	bool waits;             /* with busy: but nothing to do before some milliseconds are over */
 	bool stopped;           /* by ^C, until a reload */
 	bool pane_focus;        /* the pane has the keys */
 	bool pane_hidden;

@@ -347,7 +347,8 @@ static bool sidecar_changed(struct work *w)
 	       log_id_differs(&w->sidecar_id, &now);
 }
 
-int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err)
+static int look_again(
+	struct work *w, enum work_change *change, char said[200], struct err *err)
 {
 	struct news news = { .nlost = work_nlost(w) };
 	enum log_change file;
@@ -393,6 +394,24 @@ int work_refresh(struct work *w, enum work_change *change, char said[200], struc
 out:
 	buf_release(&news.tip);
 	return rc;
+}
+
+int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err)
+{
+	struct err e = { 0 };
+	int rc = look_again(w, change, said, &e);
+
+	if (rc < 0)
+		done_set(w->trouble, sizeof(w->trouble), str_of(e.text));
+	else
+		done_set(w->trouble, sizeof(w->trouble),
+			str_of(*change == WORK_GONE ? said : ""));
+	return rc < 0 ? err_hand_over(err, &e) : 0;
+}
+
+const char *work_trouble(const struct work *w)
+{
+	return w->trouble;
 }
 
 int work_sync(struct work *w, struct err *err)
