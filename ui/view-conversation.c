@@ -453,7 +453,11 @@ static unsigned conversation_can(const struct view *v)
 
 static const char *conversation_why(const struct view *v, unsigned when)
 {
-	return when == WHEN_REPAIR ? "conversations are only read" : NULL;
+	const char *why = NULL;
+
+	if (session_what(when))
+		work_can(conversation_of(v)->sv.w, session_what(when), &why);
+	return why;
 }
 
 /* ---- following ---- */
@@ -504,11 +508,18 @@ static void conversation_watch(struct view *v)
 	free(rounds);
 }
 
+static const struct view_mark conversation_marks[] = {
+	{ "+ ~", "the round that is shown added it; revised it" },
+	{ "=  -", "resolved it; withdrew it" },
+	{ NULL, NULL },
+};
+
 const struct view_ops view_conversation = {
 	.name = "conversation",
 	.pane = PANE_RIGHT,
 	.private_size = sizeof(struct conversation_view),
 	.commands = &conversation_commands,
+	.marks = conversation_marks,
 	.open = conversation_open,
 	.close = conversation_close,
 	.step = conversation_step,

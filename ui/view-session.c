@@ -353,6 +353,22 @@ static bool needs_repair(const struct view *v)
 	return session_of(v)->is_loaded && work_needs_repair(session_of(v)->w);
 }
 
+/* The operation that makes a condition so. */
+static const struct {
+	unsigned when, what;
+} operations[] = {
+	{ WHEN_APPEND, WORK_APPEND }, { WHEN_REPAIR, WORK_REPAIR }, { WHEN_TITLE, WORK_TITLE },
+	{ WHEN_FORK, WORK_FORK }, { WHEN_TIP, WORK_REFLOG }, { WHEN_TRASH, WORK_TRASH },
+};
+
+unsigned session_what(unsigned when)
+{
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if (operations[i].when == when)
+			return operations[i].what;
+	return 0;
+}
+
 static unsigned session_state(const struct view *v)
 {
 	const struct session_view *sv = session_of(v);
@@ -366,21 +382,16 @@ static unsigned session_state(const struct view *v)
 		    session_model(v)->entries[entry].flags & ENTRY_INHERITED)
 			state |= WHEN_CHILDREN;
 	}
-	if (work_can(sv->w, WORK_APPEND, &why))
-		state |= WHEN_APPEND;
-	if (work_can(sv->w, WORK_FORK, &why))
-		state |= WHEN_FORK;
-	if (needs_repair(v) && work_can(sv->w, WORK_REPAIR, &why))
-		state |= WHEN_REPAIR;
-	if (work_can(sv->w, WORK_TITLE, &why))
-		state |= WHEN_TITLE;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if ((operations[i].when != WHEN_REPAIR || needs_repair(v)) &&
+			work_can(sv->w, operations[i].what, &why))
+			state |= operations[i].when;
 	return state;
 }
 
 static const char *session_why(const struct view *v, unsigned when)
 {
-	unsigned what = when == WHEN_APPEND ? WORK_APPEND : when == WHEN_REPAIR ? WORK_REPAIR :
-		when == WHEN_TITLE ? WORK_TITLE : when == WHEN_FORK ? WORK_FORK : 0;
+	unsigned what = session_what(when);
 	const char *why = NULL;
 
 	if (when == WHEN_REPAIR && !needs_repair(v))
@@ -441,11 +452,28 @@ static void session_watch(struct view *v)
 	free(dir);
 }
 
+static const struct view_mark session_marks[] = {
+	{ " tip", "the tip: where the session goes on", true, GLYPH_TIP },
+	{ "", "on the tip's branch", true, GLYPH_ON },
+	{ "", "off it", true, GLYPH_OFF },
+	{ "!", "a failed tool call, or damage" },
+	{ "dead", "the end of a branch that is not the tip's" },
+	{ "unsent", "stands in the record only, was never sent to the model" },
+	{ "lost", "not in the file any more; a repair brings it back" },
+	{ "recovered", "from a torn end; a repair commits it" },
+	{ "orphan, cycle", "its parent is not there; its parent link was cut" },
+	{ "[good]", "a label" },
+	{ "3 more", "entries folded away" },
+	{ "~", "the text was cut here" },
+	{ NULL, NULL },
+};
+
 const struct view_ops view_session = {
 	.name = "session",
 	.pane = PANE_RIGHT,
 	.private_size = sizeof(struct session_view),
 	.commands = &session_commands,
+	.marks = session_marks,
 	.open = session_open,
 	.close = session_close,
 	.step = session_step,

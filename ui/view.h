@@ -30,12 +30,20 @@ struct draw;
 
 enum pane_place { PANE_NONE, PANE_RIGHT, PANE_BELOW, PANE_ALONE };
 
+/* A sign that rows of a screen carry, and what it says: for the help. */
+struct view_mark {
+	const char *sign, *says;
+	bool is_glyph;            /* in place of `sign` ("") */
+	enum glyph glyph;
+};
+
 struct view_ops {
 	const char *name;         /* section in keys.conf */
 	enum pane_place pane;     /* where it goes on a wide screen; PANE_NONE: there is none */
 	int pane_percent;         /* of the rows, for a pane below */
 	size_t private_size;      /* view_push allocates it, zeroed */
 	const struct command_table *commands;
+	const struct view_mark *marks; /* a NULL sign ends them; NULL: there are none */
 	/* arg is what view_push got. On failure close is called. */
 	int (*open)(struct view *v, const void *arg, struct err *err);
 	void (*close)(struct view *v);

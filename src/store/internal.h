@@ -133,6 +133,8 @@ struct short_id {
 } short_id(struct str id);
 /* Can something not be written here at all? */
 bool err_is_denied(const struct err *err);
+/* Has the format that operation? ERR_UNSUPPORTED. */
+int work_has(const struct work *w, unsigned what, struct err *err);
 /* work_can as an error: ERR_UNSUPPORTED by the format, else ERR_IO. */
 int work_check(struct work *w, unsigned what, struct err *err);
 

@@ -129,8 +129,14 @@ enum work_write { /* the bits of enum format_write */
 	WORK_APPEND = 1 << 0,
 	WORK_TITLE = 1 << 1,
 	WORK_REPAIR = 1 << 2,
-	WORK_FORK = 1 << 3 /* into a new session */
+	WORK_FORK = 1 << 3, /* into a new session */
+	WORK_REFLOG = 1 << 4, /* checkouts and labels */
+	WORK_TRASH = 1 << 5,
+	WORK_CONVERT = 1 << 6
 };
+/* What a format allows, before anything of a session is looked at. */
+enum { STORE_WHY = 100 };
+bool store_can(const char *format, unsigned what, char why[STORE_WHY]);
 /* Which operations this session allows: bits of enum work_write; why not, in a sentence. */
 bool work_can(const struct work *w, unsigned what, const char **why);
 
