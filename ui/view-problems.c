@@ -56,7 +56,8 @@ static void problems_row(struct view *v, size_t line, struct rowbuf *out)
 		snprintf(text, sizeof(text), "-");
 	row_field(out, ROLE_TIME, text, strlen(text), row_left(out) > 60 ? 12 : 8);
 	if (row_left(out) > 60) {
-		snprintf(text, sizeof(text), "offset %" PRIu64, p->offset);
+		snprintf(text, sizeof(text), "offset %" PRIu64,
+			session_place(session_model(v->below), p->offset));
 		row_field(out, ROLE_DIM, text, strlen(text), 18);
 	}
 	row_field(out, ROLE_DAMAGE, p->kind, strlen(p->kind), row_left(out) > 40 ? 14 : 0);
@@ -165,7 +166,7 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	struct session *s = session_model(v->below);
 	const struct problem *problem;
 	struct err err = { 0 };
-	uint64_t from, want;
+	uint64_t from, want, place;
 	size_t got = 0;
 	char *bytes;
 
@@ -174,8 +175,10 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 		return;
 	}
 	problem = &list_of(v)->v[v->cursor];
-	from = problem->offset > PEEK_BEFORE ? problem->offset - PEEK_BEFORE : 0;
+	from = place = session_place(s, problem->offset);
+	from = from > PEEK_BEFORE ? from - PEEK_BEFORE : 0;
 	from -= from % 16;
+	from = problem->offset - (place - from);
 	want = problem->offset - from + (problem->length ? problem->length : 64);
 	bytes = malloc(PEEK_MAX);
 	if (bytes && has_place(problem) &&
@@ -187,7 +190,7 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	if (problem->message)
 		say(p, ROLE_NORMAL, problem->message);
 	if (got > 0)
-		page_hex(p, from, bytes, got);
+		page_hex(p, session_place(s, from), bytes, got);
 	free(bytes);
 }
 

@@ -263,7 +263,7 @@ static void print_peek(struct cmd *c, const struct problem *p)
 	if (want == 0 || c->s->ops->peek(c->s, p->offset, bytes, want, &got, &c->err) < 0)
 		return;
 	for (size_t i = 0; i < got; i += PEEK_ROW)
-		print_hex_row(&c->out, p->offset + i, bytes + i,
+		print_hex_row(&c->out, session_place(c->s, p->offset) + i, bytes + i,
 			got - i < PEEK_ROW ? got - i : PEEK_ROW);
 }
 
@@ -293,7 +293,7 @@ static json_doc *json_problems(struct cmd *c)
 	json_doc *o = json_doc_object(), *list = json_doc_list();
 
 	for (size_t i = 0; i < c->s->problems.n; i++)
-		json_doc_add(list, json_problem(&c->s->problems.v[i]));
+		json_doc_add(list, json_problem(c->s, &c->s->problems.v[i]));
 	json_doc_set(o, "id", json_cstr(c->s->id));
 	json_doc_set(o, "path", json_cstr(c->s->path));
 	json_doc_set(o, "entries", json_doc_uint(session_own(c->s)));

@@ -56,7 +56,7 @@ static void say_problem(struct cmd *c, struct tally *t, const struct session_row
 	struct out *o = &c->out;
 
 	if (c->json) {
-		json_finding(t, row, json_problem(p));
+		json_finding(t, row, json_problem(c->s, p));
 		return;
 	}
 	out_words(o, str_of(row->path));

@@ -32,6 +32,11 @@ const char *kind_name(enum entry_kind kind)
 	return (unsigned)kind < KIND_COUNT ? kind_names[kind] : kind_names[KIND_UNKNOWN];
 }
 
+uint64_t session_place(const struct session *s, uint64_t off)
+{
+	return s->ops->place ? s->ops->place(s, off) : off;
+}
+
 uint64_t session_line(const struct session *s, uint32_t entry)
 {
 	size_t lo = 0, hi = s->nruns;
