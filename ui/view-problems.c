@@ -77,7 +77,8 @@ static void problems_header(struct view *v, struct rowbuf *out)
 	count_human(list->n + list->more, count);
 	bar_say(bar_left(&b, 1), ROLE_TITLE, "%s", list->n + list->more ? count : "none");
 	if (list->more > 0)
-		bar_say(bar_left(&b, 2), ROLE_TITLE, "%" PRIu64 " more are not listed", list->more);
+		bar_say(bar_left(&b, 2), ROLE_TITLE, "%" PRIu64 " more %s not listed",
+			list->more, plural(list->more, "is", "are"));
 	bar_draw(&b, ROLE_TITLE, out);
 }
 
@@ -119,18 +120,18 @@ static void repair_line(struct view *v, struct page *p)
 		say(p, ROLE_DAMAGE, work_trouble(sv->w));
 	count_human(session_committed(s), count);
 	if (v->below->ops == &view_conversation)
-		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.",
-			s->committed, count, session_committed(s) == 1 ? "node" : "nodes");
+		snprintf(text, sizeof(text), "folded: %" PRIu64 " byte%s of rounds, %s %s.",
+			s->committed, plural(s->committed, "", "s"), count, plural(session_committed(s), "node", "nodes"));
 	else
-		snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed,
-			count, session_committed(s) == 1 ? "entry" : "entries");
+		snprintf(text, sizeof(text), "committed: %" PRIu64 " byte%s, %s %s.", s->committed,
+			plural(s->committed, "", "s"), count, plural(session_committed(s), "entry", "entries"));
 	say(p, ROLE_DIM, text);
 	if (s->is_torn && !s->ops->events) {
 		struct buf b = { 0 };
 		buf_printf(&b,
-			"A repair would move the %" PRIu64 " bytes behind them to %s.torn-%" PRIu64
+			"A repair would move the %" PRIu64 " byte%s behind them to %s.torn-%" PRIu64
 			".",
-			s->size - s->committed, path_base(s->path), s->committed);
+			s->size - s->committed, plural(s->size - s->committed, "", "s"), path_base(s->path), s->committed);
 		say(p, ROLE_NORMAL, b.p);
 		buf_release(&b);
 	}

@@ -279,15 +279,16 @@ static void add_problems(struct session *s)
 	if (f)
 		problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0,
 			ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded", round, f->text,
-			n, n == 1 ? " is" : "s are");
+			n, plural(n, " is", "s are"));
 	odd = flow_odd(c, &n);
 	for (size_t i = 0; i < n; i++)
 		problem_add(&s->problems, &s->arena, "odd-round", 0, 0, 0, ENTRY_NONE,
 			"rounds/%s: %s, so it is no round", odd[i].name, odd[i].what);
 	if (src->outline.n < src->view.n[FLOW_NODES])
 		problem_add(&s->problems, &s->arena, "cycle", 0, 0, 0, ENTRY_NONE,
-			"%u nodes are below no root: their parents form a cycle",
-			src->view.n[FLOW_NODES] - src->outline.n);
+			"%u node%s below no root: the parents form a cycle",
+			src->view.n[FLOW_NODES] - src->outline.n,
+			plural(src->view.n[FLOW_NODES] - src->outline.n, " is", "s are"));
 }
 
 static void finish(struct session *s)
