@@ -144,6 +144,7 @@ static void add_right(struct view *v, struct bar *b)
 		bar_say(bar_right(b, 1), ROLE_KEY, "%s...", keys.n ? keys.p : "");
 		buf_release(&keys);
 	}
+	search_position(v, b);
 	if (v->pane_focus)
 		bar_say(bar_right(b, 2), ROLE_STATUS, "line %zu/%zu%s", v->pager.top + 1,
 			v->pager.is_built && lines > 0 ? lines : 1,

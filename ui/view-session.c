@@ -312,6 +312,11 @@ static size_t branch_number(const struct session_view *sv, uint32_t row)
 	return lo + 1;
 }
 
+static unsigned session_version(const struct view *v)
+{
+	return session_of(v)->lay.version;
+}
+
 static void session_position(const struct view *v, struct bar *b)
 {
 	const struct session_view *sv = session_of(v);
@@ -448,6 +453,7 @@ const struct view_ops view_session = {
 	.why = session_why,
 	.changed = session_changed,
 	.position = session_position,
+	.version = session_version,
 	.progress = session_progress,
 	.watch = session_watch,
 };

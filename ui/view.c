@@ -64,6 +64,11 @@ size_t view_count(const struct view *v)
 	return v->ops->count(v);
 }
 
+unsigned view_version(const struct view *v)
+{
+	return v->relaid + (v->ops->version ? v->ops->version(v) : 0);
+}
+
 /* Rows of the list on the screen as it is now, at least 1. */
 static size_t list_height(const struct view *v)
 {
@@ -125,6 +130,7 @@ void view_relayout(struct view *v)
 	uint64_t id = v->cursor < n && v->ops->line_id ? v->ops->line_id(v, v->cursor) : 0;
 	bool had = v->cursor < n;
 
+	v->relaid++;
 	if (v->ops->layout)
 		v->ops->layout(v);
 	if (!v->moved) {
