@@ -34,7 +34,8 @@ enum when {
 	WHEN_TITLE = 1 << 4,
 	WHEN_PANE = 1 << 5,     /* the view has a second pane */
 	WHEN_FORK = 1 << 6,     /* a branch can be copied into a new session */
-	WHEN_LOADED = 1 << 7    /* everything has been read */
+	WHEN_LOADED = 1 << 7,   /* everything has been read */
+	WHEN_CARD = 1 << 8      /* a history-change card is shown */
 };
 
 struct command {

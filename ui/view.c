@@ -305,15 +305,20 @@ void view_draw(struct view *v, struct draw *d)
 {
 	struct screen *s = &v->ui->screen;
 	struct view_rects r;
+	int message; /* the first row of it */
 
 	view_rects(v, s->cols, s->rows, &r);
+	message = r.status - status_rows(v->ui) + 1;
 	v->height = r.list.h;
 	view_set_cursor(v, v->cursor);
 	view_pager(v);
 	draw_begin(d, s->rows, s->cols);
 	for (int y = 0; y < s->rows; y++) {
 		struct rowbuf *rb = draw_row(d, y);
-		if (y == r.header) {
+		if (r.status >= 0 && y >= message && y <= r.status) {
+			status_draw(v, rb, y, y - message);
+			row_set_under(rb, 0, rb->n, UNDER_STATUS);
+		} else if (y == r.header) {
 			v->ops->draw_header(v, rb);
 			row_pad(rb, ROLE_TITLE);
 			row_set_under(rb, 0, rb->n, UNDER_TITLE);
@@ -323,9 +328,6 @@ void view_draw(struct view *v, struct draw *d)
 		} else if (y == r.foot) {
 			v->ops->draw_foot(v, rb);
 			row_pad(rb, ROLE_NORMAL);
-		} else if (y == r.status) {
-			status_draw(v, rb, y);
-			row_set_under(rb, 0, rb->n, UNDER_STATUS);
 		} else {
 			if (inside(&r.list, y))
 				draw_list_row(v, &r.list, y, rb);
