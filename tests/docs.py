@@ -1,5 +1,6 @@
 """Holds the manual, the README and the completions against the program's own tables."""
 
+import glob
 import json
 import os
 import re
@@ -52,6 +53,18 @@ def check_commands(manual, readme, table):
                  "-%s, --%s" % (o["letter"], o["name"]))
 
 
+def check_signs(manual):
+    """The tables of signs that help shows stand in the sources of the screens."""
+    glyphs = {"GLYPH_TIP": "@", "GLYPH_ON": "*", "GLYPH_OFF": "o"}
+    for path in glob.glob(os.path.join(TOP, "ui", "view-*.c")):
+        with open(path, encoding="utf-8") as f:
+            tables = re.findall(r"view_mark \w+\[\] = \{(.*?)\n\};", f.read(), re.S)
+        for row in re.findall(r'\{ "([^"]*)", "([^"]*)"(?:, true, (\w+))? \}', "".join(tables)):
+            sign, says, glyph = row
+            line = "\n%s\n%s." % (glyphs.get(glyph, "") + sign, says[0].upper() + says[1:])
+            need("doc/bough.1", line in manual, "the sign " + repr(row))
+
+
 def check_keys(manual):
     lines = run("--dump-defaults", "keys").split("\n")
     maps = json.loads("\n".join(line for line in lines if not line.strip().startswith("#")))
@@ -85,6 +98,7 @@ def check_completions():
 manual = plain(text("doc/bough.1"))
 table = json.loads(run("--dump-commands"))
 check_commands(manual, text("README.md"), table)
+check_signs(manual)
 check_keys(manual)
 check_themes_and_places(manual)
 check_completions()

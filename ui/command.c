@@ -73,7 +73,25 @@ static const struct {
 	{ WHEN_FORK, "no new session can be made here" },
 	{ WHEN_REPAIR, "this session can not be repaired here" },
 	{ WHEN_TITLE, "this session takes no title" },
+	{ WHEN_TIP, "this session has no tip to move and takes no labels" },
+	{ WHEN_TRASH, "this session can not be moved to the trash" },
 };
+
+bool command_refuse(struct view *v, const struct command *c)
+{
+	struct ui *ui = v->ui;
+
+	for (; c && v; v = v->below)
+		for (unsigned bit = 1; v->ops->why && bit <= WHEN_WRITES; bit <<= 1) {
+			const char *why = bit & c->when & WHEN_WRITES ? v->ops->why(v, bit) : NULL;
+
+			if (why && *why) {
+				ui_error(ui, "%s", why);
+				return true;
+			}
+		}
+	return false;
+}
 
 enum effect command_run(struct view *v, const struct command *c, const char *arg)
 {
@@ -102,6 +120,8 @@ enum effect command_line(struct view *v, const char *line)
 	if (n == 0)
 		return FX_NONE;
 	c = command_find(command_map_of(v->ops), line, n);
+	if (!c && command_refuse(v, command_find(command_map_of(&view_session), line, n)))
+		return FX_REDRAW;
 	if (!c) {
 		ui_error(v->ui, "no command '%.*s' here", (int)(n > 60 ? 60 : n), line);
 		return FX_REDRAW;

@@ -35,7 +35,10 @@ enum when {
 	WHEN_PANE = 1 << 5,     /* the view has a second pane */
 	WHEN_FORK = 1 << 6,     /* a branch can be copied into a new session */
 	WHEN_LOADED = 1 << 7,   /* everything has been read */
-	WHEN_CARD = 1 << 8      /* a history-change card is shown */
+	WHEN_TIP = 1 << 8,      /* the tip can be moved, entries take labels */
+	WHEN_TRASH = 1 << 9,
+	WHEN_CARD = 1 << 10,    /* a history-change card is shown */
+	WHEN_WRITES = WHEN_APPEND | WHEN_REPAIR | WHEN_TITLE | WHEN_FORK | WHEN_TIP | WHEN_TRASH
 };
 
 struct command {
@@ -67,6 +70,11 @@ size_t command_map_of(const struct view_ops *ops);
 const struct command *command_find(size_t map, const char *name, size_t n);
 /* Run "name arg" as typed after ':'. */
 enum effect command_line(struct view *v, const char *line);
+/*
+ * A command of the session's own screen that changes it, asked for where it is not known (c may
+ * be NULL): false, or it has been said why this session is not changed.
+ */
+bool command_refuse(struct view *v, const struct command *c);
 /* Check `when`, then run. */
 enum effect command_run(struct view *v, const struct command *c, const char *arg);
 

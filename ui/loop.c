@@ -21,6 +21,7 @@
 #define PROGRESS_US 100000   /* the progress bar moves on */
 #define COALESCE_US 10000    /* a writer's bursts are looked at once */
 #define POLL_FILES_MS 2000   /* without inotify */
+#define WAIT_MS 20           /* for a view that waits */
 #define AGE_MS 30000         /* ages on the screen move on */
 
 static int wake[2] = { -1, -1 };
@@ -167,13 +168,23 @@ static void take_changes(struct ui *ui, bool timer)
 	}
 }
 
+/* Is every unfinished job one that waits? */
+static bool only_waits(const struct ui *ui)
+{
+	for (const struct view *v = ui->top; v; v = v->below) {
+		if ((v->busy && !v->stopped && !v->waits) || v->search.is_running)
+			return false;
+	}
+	return true;
+}
+
 /* How long poll may sleep, in ms. */
 static int timeout(const struct ui *ui)
 {
 	if (ui->script && !ui->script->is_done)
 		return ui->changed_at ? COALESCE_US / 1000 : 0;
 	if (!ui_is_idle(ui))
-		return ui->changed_at ? COALESCE_US / 1000 : 0;
+		return ui->changed_at ? COALESCE_US / 1000 : only_waits(ui) ? WAIT_MS : 0;
 	if (!ui->watch || watch_fd(ui->watch) < 0)
 		return POLL_FILES_MS;
 	return AGE_MS;

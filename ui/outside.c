@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/xalloc.h"
@@ -105,17 +106,6 @@ static int run_editor(struct ui *ui, const char *path, struct err *err)
 	return rc;
 }
 
-static void add_notes(struct buf *out, const char *notes)
-{
-	while (*notes) {
-		size_t n = strcspn(notes, "\n");
-		buf_adds(out, "#: ");
-		text_safe(out, notes, n, 0);
-		buf_addc(out, '\n');
-		notes += n + (notes[n] == '\n');
-	}
-}
-
 static int write_draft(int fd, struct str text, const char *path, struct err *err)
 {
 	while (text.n > 0) {
@@ -128,50 +118,6 @@ static int write_draft(int fd, struct str text, const char *path, struct err *er
 		text.n -= (size_t)w;
 	}
 	return 0;
-}
-
-/* Whether `line` is exactly one of the lines of `notes`. */
-static bool is_note(struct str notes, struct str line)
-{
-	while (notes.n > 0) {
-		const char *nl = memchr(notes.p, '\n', notes.n);
-		size_t n = nl ? (size_t)(nl - notes.p) : notes.n;
-
-		if (n == line.n && memcmp(notes.p, line.p, n) == 0)
-			return true;
-		n += nl ? 1 : 0;
-		notes.p += n;
-		notes.n -= n;
-	}
-	return false;
-}
-
-static bool is_blank(struct str line)
-{
-	while (line.n > 0 && memchr(" \t\r\n", line.p[0], 4)) {
-		line.p++;
-		line.n--;
-	}
-	return line.n == 0;
-}
-
-void outside_strip_notes(struct str text, struct str notes, struct buf *out)
-{
-	size_t start = out->n;
-
-	while (text.n > 0) {
-		const char *nl = memchr(text.p, '\n', text.n);
-		struct str line = { text.p, nl ? (size_t)(nl - text.p) : text.n };
-		size_t n = line.n + (nl ? 1 : 0);
-
-		/* empty lines at the top go, too */
-		if (!is_note(notes, line) && (out->n > start || !is_blank(line)))
-			buf_add(out, text.p, n);
-		text.p += n;
-		text.n -= n;
-	}
-	while (out->n > start && memchr(" \t\r\n", out->p[out->n - 1], 4))
-		out->p[--out->n] = '\0';
 }
 
 int outside_edit(struct ui *ui, const char *notes, struct str initial, struct buf *out, char **path,
@@ -189,11 +135,7 @@ int outside_edit(struct ui *ui, const char *notes, struct str initial, struct bu
 		*path = NULL;
 		return rc;
 	}
-	/* editors open at the first line: the text begins there, the notes follow */
-	buf_addstr(&text, initial);
-	buf_addc(&text, '\n');
-	add_notes(&head, notes);
-	buf_addstr(&text, (struct str){ head.p, head.n });
+	draft_make(&text, initial, str_of(notes), &head);
 	rc = write_draft(fd, (struct str){ text.p, text.n }, *path, err);
 	if (close(fd) < 0 && rc == 0)
 		rc = err_sys(err, "write %s", *path);
@@ -203,7 +145,7 @@ int outside_edit(struct ui *ui, const char *notes, struct str initial, struct bu
 	if (rc == 0)
 		rc = settings_read_file(*path, &text, err);
 	if (rc == 0)
-		outside_strip_notes((struct str){ text.n ? text.p : "", text.n },
+		draft_take((struct str){ text.n ? text.p : "", text.n },
 			(struct str){ head.p, head.n }, out);
 	else
 		outside_drop(path);

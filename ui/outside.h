@@ -14,7 +14,7 @@ struct ui;
 
 /*
  * Write a text in $VISUAL or $EDITOR: a temporary file (0600) with `initial`
- * and below it `notes` (each line gets "#: " before it). On success `out` holds what
+ * and below it `notes` (base/draft.h). On success `out` holds what
  * was written, without the notes and without empty lines at either end, and
  * *path the file's name (yours), so that a text can be kept when it could not
  * be used; outside_drop removes it.
@@ -22,8 +22,6 @@ struct ui;
 int outside_edit(struct ui *ui, const char *notes, struct str initial, struct buf *out, char **path,
 	struct err *err);
 void outside_drop(char **path);
-/* The text as it came back from the editor without the lines of `notes`; for the tests. */
-void outside_strip_notes(struct str text, struct str notes, struct buf *out);
 
 /*
  * To the clipboard: through $BOUGH_COPY when it is set, else OSC 52. The text is

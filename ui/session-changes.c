@@ -227,6 +227,14 @@ static int fork_write(struct view *v, const char *id, enum fork_kind kind, struc
 		work_fork(sv->w, &spec, false, done, err);
 }
 
+static enum effect go_to_fork(struct view *v, const char *id, const struct done *done)
+{
+	ui_say(v->ui, "%s", done->said);
+	session_more(v, id);
+	view_push(v->ui, &view_session, done->path);
+	return FX_REDRAW;
+}
+
 static enum effect fork_with(struct view *v, enum fork_kind kind)
 {
 	struct session_view *sv = session_of(v);
@@ -236,16 +244,12 @@ static enum effect fork_with(struct view *v, enum fork_kind kind)
 	uint32_t entry = session_cursor(v);
 	char *id = cursor_id(v), *draft = NULL;
 	enum effect fx = FX_REDRAW;
-	const char *why;
-	/* a log of events takes no text of ours: then there is nothing to ask for */
-	bool has_text = kind != FORK_NEW || work_can(sv->w, WORK_APPEND, &why) ||
-		!session_model(v)->ops->events;
 	int rc = 0;
 
 	fork_notes(sv, entry, kind, &notes);
 	if (kind == FORK_RETRY)
 		rc = work_content(sv->w, entry, &initial, &err);
-	if (rc == 0 && has_text)
+	if (rc == 0)
 		rc = outside_edit(v->ui, notes.p, (struct str){ initial.n ? initial.p : "", initial.n },
 			&text, &draft, &err);
 	if (rc < 0) {
@@ -266,10 +270,7 @@ static enum effect fork_with(struct view *v, enum fork_kind kind)
 		session_more(v, id);
 		fx = session_relaid(v);
 	} else if (kind == FORK_NEW && done.path[0]) {
-		ui_say(v->ui, "%s", done.said);
-		session_more(v, id);
-		view_push(v->ui, &view_session, done.path);
-		fx = FX_REDRAW;
+		fx = go_to_fork(v, id, &done);
 	} else {
 		ui_say(v->ui, "%s", done.said);
 		session_more(v, done.entry);
@@ -285,6 +286,97 @@ out:
 	return fx;
 }
 
+/* ---- what waits until the log rests ---- */
+
+static enum effect repair_now(struct view *v)
+{
+	struct done done = { .said = "" };
+	struct err err = { 0 };
+	char *stay = cursor_id(v);
+	int rc = work_repair(session_of(v)->w, false, &done, &err);
+	enum effect fx = finish(v, rc, &done, &err, stay);
+
+	free(stay);
+	return fx;
+}
+
+static enum effect copy_now(struct view *v, const char *id)
+{
+	struct done done = { .said = "" };
+	struct err err = { 0 };
+	int rc = fork_write(v, id, FORK_NEW, (struct str){ NULL, 0 }, &done, &err);
+	enum effect fx;
+
+	if (rc < 0)
+		return finish(v, rc, &done, &err, id);
+	fx = go_to_fork(v, id, &done);
+	done_release(&done);
+	return fx;
+}
+
+enum effect alter_awaited(struct view *v)
+{
+	struct session_view *sv = session_of(v);
+	struct err err = { 0 };
+	int rc = work_rests(sv->w, &err), what = sv->awaits;
+	char *id;
+	enum effect fx;
+
+	if (rc == 1)
+		return FX_NONE;
+	sv->awaits = AWAITS_NOTHING;
+	v->waits = false;
+	id = xstrndup(sv->awaits_id.p, sv->awaits_id.n);
+	if (rc < 0) {
+		struct done none = { .said = "" };
+
+		fx = finish(v, rc, &none, &err, id);
+	} else {
+		fx = what == AWAITS_REPAIR ? repair_now(v) : copy_now(v, id);
+	}
+	free(id);
+	return fx;
+}
+
+/* The screen stays alive meanwhile: the step asks again. */
+static enum effect await(struct view *v, int what)
+{
+	struct session_view *sv = session_of(v);
+	char *id = cursor_id(v);
+	uint32_t entry;
+	enum effect fx;
+
+	sv->awaits = what;
+	buf_clear(&sv->awaits_id);
+	buf_adds(&sv->awaits_id, id ? id : "");
+	fx = alter_awaited(v);
+	if (sv->awaits != AWAITS_NOTHING) {
+		v->busy = v->waits = true;
+		v->stopped = false;
+		/* the first question has brought the session up to date */
+		view_relayout(v);
+		entry = session_find(session_model(v), str_of(id ? id : ""));
+		if (entry != ENTRY_NONE)
+			session_goto(v, entry);
+		fx = FX_REDRAW | FX_PANE;
+	}
+	free(id);
+	return fx;
+}
+
+bool alter_cancel(struct view *v)
+{
+	struct session_view *sv = session_of(v);
+
+	if (sv->awaits == AWAITS_NOTHING)
+		return false;
+	sv->awaits = AWAITS_NOTHING;
+	v->waits = false;
+	work_rests_stop(sv->w);
+	ui_say(v->ui, "nothing was changed");
+	return true;
+}
+
 enum effect alter_fork(struct view *v, const char *arg)
 {
 	return fork_with(v, FORK_HERE);
@@ -292,8 +384,13 @@ enum effect alter_fork(struct view *v, const char *arg)
 
 enum effect alter_fork_new(struct view *v, const char *arg)
 {
+	const char *why;
+
 	if (is_other(v, session_cursor(v)))
 		return FX_REDRAW;
+	/* a log of events takes no text of ours: then there is nothing to ask for */
+	if (session_model(v)->ops->events && !work_can(session_of(v)->w, WORK_APPEND, &why))
+		return await(v, AWAITS_FORK);
 	return fork_with(v, FORK_NEW);
 }
 
@@ -306,21 +403,10 @@ enum effect alter_retry(struct view *v, const char *arg)
 
 static enum effect repair_done(struct view *v, const char *text)
 {
-	struct done done = { .said = "" };
-	struct err err = { 0 };
-	char *stay;
-	enum effect fx;
-	int rc;
-
-	if (!text) {
-		ui_say(v->ui, "nothing was changed");
-		return FX_REDRAW;
-	}
-	stay = cursor_id(v);
-	rc = work_repair(session_of(v)->w, false, &done, &err);
-	fx = finish(v, rc, &done, &err, stay);
-	free(stay);
-	return fx;
+	if (text)
+		return await(v, AWAITS_REPAIR);
+	ui_say(v->ui, "nothing was changed");
+	return FX_REDRAW;
 }
 
 enum effect alter_repair(struct view *v, const char *arg)

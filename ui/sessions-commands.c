@@ -148,13 +148,14 @@ static enum effect run_goto(struct view *v, const char *arg)
 /* ---- changes ---- */
 
 /* Refused before anything is asked, not after it was answered. */
-static bool is_only_read(struct view *v)
+static bool is_refused(struct view *v, unsigned what)
 {
 	const struct session_row *row = sessions_under_cursor(v);
+	char why[STORE_WHY];
 
-	if (strcmp(row->format, "flow") != 0)
+	if (!row->format || store_can(row->format, what, why))
 		return false;
-	ui_error(v->ui, "%s sessions are only read", row->format);
+	ui_error(v->ui, "%s", why);
 	return true;
 }
 
@@ -185,7 +186,7 @@ static enum effect run_rename(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "title: ", .initial = row->title,
 		.history = HISTORY_TEXT, .done = rename_done };
 
-	if (is_only_read(v))
+	if (is_refused(v, WORK_TITLE))
 		return FX_REDRAW;
 	if (*arg)
 		return rename_done(v, arg);
@@ -224,7 +225,7 @@ static enum effect run_trash(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "Move this session to the trash? (y/n) ",
 		.is_question = true, .done = trash_done };
 
-	if (is_only_read(v))
+	if (is_refused(v, WORK_TRASH))
 		return FX_REDRAW;
 	if (row->is_live)
 		strcpy(spec.label, "It is being written! Move it to the trash? (y/n) ");

@@ -153,6 +153,11 @@ static void add_left(struct view *v, struct bar *b, int part)
 		bar_elastic(b, b->width);
 		return;
 	}
+	if (v->ops->warning && v->ops->warning(v) && *v->ops->warning(v)) {
+		bar_say(bar_left(b, 0), ROLE_ERROR, "%s", v->ops->warning(v));
+		bar_elastic(b, b->width);
+		return;
+	}
 	add_hints(v, v->ops->commands, map, 10, b);
 	add_hints(v, &generic_commands, map, 10 + (int)v->ops->commands->n, b);
 }

@@ -127,6 +127,8 @@ void ui_key(struct ui *ui, uint32_t key)
 	}
 	ui->dirty = true;
 	status_clear(ui);
+	if ((key == K_ESC || key == key_ctrl('c')) && v->ops->cancel && v->ops->cancel(v))
+		return;
 	if (key == key_ctrl('c')) { /* whatever is bound: it must always stop a job */
 		ui_cancel(ui);
 		return;
@@ -148,12 +150,16 @@ void ui_key(struct ui *ui, uint32_t key)
 		ui_apply(ui, v, command_run(v, c, ""));
 		return;
 	case KEYS_NONE: {
+		const struct command *there = NULL;
 		struct key_seq seq = { .n = ui->npending };
 		struct buf name = { 0 };
 		memcpy(seq.key, ui->pending, sizeof(seq.key));
 		key_seq_name(&seq, &name);
+		keymap_find(ui->keys, command_map_of(&view_session), ui->pending, ui->npending,
+			&there);
 		ui->npending = 0;
-		ui_error(ui, "%s is not bound; ? shows the keys", name.n ? name.p : "this key");
+		if (!command_refuse(v, there))
+			ui_error(ui, "%s is not bound; ? shows the keys", name.n ? name.p : "this key");
 		buf_release(&name);
 		return;
 	}

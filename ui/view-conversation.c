@@ -458,7 +458,11 @@ static unsigned conversation_can(const struct view *v)
 
 static const char *conversation_why(const struct view *v, unsigned when)
 {
-	return when == WHEN_REPAIR ? "conversations are only read" : NULL;
+	const char *why = NULL;
+
+	if (session_what(when))
+		work_can(conversation_of(v)->sv.w, session_what(when), &why);
+	return why;
 }
 
 /* ---- following ---- */
@@ -495,6 +499,11 @@ static enum effect conversation_changed(struct view *v)
 	return change == WORK_SAME ? FX_NONE : FX_RELAYOUT | FX_PANE;
 }
 
+static const char *conversation_warning(const struct view *v)
+{
+	return work_trouble(conversation_of(v)->sv.w);
+}
+
 static void conversation_watch(struct view *v)
 {
 	const char *path = work_session(conversation_of(v)->sv.w)->path;
@@ -504,11 +513,18 @@ static void conversation_watch(struct view *v)
 	free(rounds);
 }
 
+static const struct view_mark conversation_marks[] = {
+	{ "+ ~", "the round that is shown added it; revised it" },
+	{ "=  -", "resolved it; withdrew it" },
+	{ NULL, NULL },
+};
+
 const struct view_ops view_conversation = {
 	.name = "conversation",
 	.pane = PANE_RIGHT,
 	.private_size = sizeof(struct conversation_view),
 	.commands = &conversation_commands,
+	.marks = conversation_marks,
 	.open = conversation_open,
 	.close = conversation_close,
 	.step = conversation_step,
@@ -526,6 +542,7 @@ const struct view_ops view_conversation = {
 	.state = conversation_can,
 	.why = conversation_why,
 	.changed = conversation_changed,
+	.warning = conversation_warning,
 	.position = conversation_position,
 	.version = conversation_version,
 	.progress = conversation_progress,

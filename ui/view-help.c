@@ -1,6 +1,7 @@
 /*
  * view-help.c - the keys of the screen that help was asked from, made from
- * the tables that bind them and the key map as it is now.
+ * the tables that bind them and the key map as it is now, and the signs that
+ * its rows carry.
  */
 #include "config.h"
 
@@ -16,7 +17,8 @@
 #define TEXT_COLS 24 /* at least, beside the keys and names */
 
 struct help_line {
-	const struct command *command; /* NULL: a heading, or an empty line */
+	const struct command *command; /* NULL: a heading, a sign, or an empty line */
+	const struct view_mark *mark;
 	const char *heading;
 	size_t off, n, nhelp; /* its words in `text`; behind nhelp: what its ":command" takes */
 };
@@ -56,6 +58,30 @@ static struct help_line words_of(struct help *h, const struct command *c)
 	return line;
 }
 
+static void widen(struct help *h, const char *p, size_t n)
+{
+	int width = text_width(p, n);
+
+	if (width > h->keys_width)
+		h->keys_width = width;
+}
+
+static void add_marks(struct help *h, const struct view_mark *marks)
+{
+	if (!marks)
+		return;
+	if (h->n > 0)
+		add(h, (struct help_line){ 0 });
+	add(h, (struct help_line){ .heading = "Signs" });
+	for (; marks->sign; marks++) {
+		size_t n = strlen(marks->says);
+
+		add(h, (struct help_line){ .mark = marks, .off = h->text.n, .n = n, .nhelp = n });
+		buf_adds(&h->text, marks->says);
+		widen(h, marks->sign, strlen(marks->sign));
+	}
+}
+
 static void add_table(struct view *v, struct help *h, size_t map)
 {
 	const struct command_table *t = command_map(map);
@@ -64,7 +90,7 @@ static void add_table(struct view *v, struct help *h, size_t map)
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct command *c = &t->v[i];
-		int width;
+
 		if (map == 0 && h->map != 0 && command_find(h->map, c->name, strlen(c->name)) != c)
 			continue; /* the screen has its own */
 		if (strcmp(group, c->group) != 0) {
@@ -76,9 +102,7 @@ static void add_table(struct view *v, struct help *h, size_t map)
 		add(h, words_of(h, c));
 		buf_clear(&keys);
 		keymap_keys(v->ui->keys, h->map, c, 0, &keys);
-		width = text_width(keys.n ? keys.p : "", keys.n);
-		if (width > h->keys_width)
-			h->keys_width = width;
+		widen(h, keys.n ? keys.p : "", keys.n);
 	}
 	buf_release(&keys);
 }
@@ -91,6 +115,7 @@ static int help_open(struct view *v, const void *arg, struct err *err)
 	h->map = command_map_of(from->ops);
 	if (h->map > 0)
 		add_table(v, h, h->map);
+	add_marks(h, from->ops->marks);
 	add_table(v, h, 0);
 	return 0;
 }
@@ -108,12 +133,12 @@ static void help_close(struct view *v)
 
 enum { KEYS_ABOVE, KEYS_LEFT, KEYS_AND_NAMES };
 
-/* How a row of this width is divided; *cols gets the columns of the words. */
-static int shape(const struct help *h, int width, int *cols)
+/* How a row of this width is divided; *cols gets the columns of the words. A sign has no name. */
+static int shape(const struct help *h, const struct help_line *l, int width, int *cols)
 {
 	int left = h->keys_width + 3;
 
-	if (width >= left + NAME_COLS + TEXT_COLS) {
+	if (!l->mark && width >= left + NAME_COLS + TEXT_COLS) {
 		*cols = width - left - NAME_COLS;
 		return KEYS_AND_NAMES;
 	}
@@ -138,13 +163,13 @@ static void help_layout(struct view *v)
 
 	h->cols = v->ui->screen.cols;
 	h->nrows = 0;
-	how = shape(h, h->cols - 1, &cols);
 	for (size_t i = 0; i < h->n; i++) {
 		const struct help_line *l = &h->lines[i];
 		size_t at = l->off, end = l->off + l->n;
 		bool is_first = true;
 
-		if (!l->command || how == KEYS_ABOVE) {
+		how = shape(h, l, h->cols - 1, &cols);
+		if ((!l->command && !l->mark) || how == KEYS_ABOVE) {
 			add_row(h, (struct help_row){ .line = i, .is_first = true });
 			is_first = false;
 		}
@@ -171,11 +196,26 @@ static size_t help_count(const struct view *v)
 	return ((const struct help *)v->priv)->nrows;
 }
 
-static void draw_keys(struct view *v, const struct command *c, int cols, struct rowbuf *out)
+static void draw_sign(const struct view_mark *m, int cols, struct rowbuf *out)
+{
+	if (m->is_glyph)
+		row_glyph(out, ROLE_KEY, m->glyph);
+	if (cols > 0)
+		row_field(out, ROLE_KEY, m->sign, strlen(m->sign), cols - m->is_glyph);
+	else
+		row_str(out, ROLE_KEY, m->sign);
+}
+
+static void draw_keys(struct view *v, const struct help_line *l, int cols, struct rowbuf *out)
 {
 	const struct help *h = v->priv;
+	const struct command *c = l->command;
 	struct buf keys = { 0 };
 
+	if (l->mark) {
+		draw_sign(l->mark, cols, out);
+		return;
+	}
 	keymap_keys(v->ui->keys, h->map, c, 0, &keys);
 	if (cols > 0)
 		row_field(out, ROLE_KEY, keys.n ? keys.p : "", keys.n, cols);
@@ -192,21 +232,21 @@ static void help_row(struct view *v, size_t line, struct rowbuf *out)
 	const struct help_row *r = &h->rows[line];
 	const struct help_line *l = &h->lines[r->line];
 	size_t help_end = l->off + l->nhelp, end = r->off + r->n, from;
-	int cols, how = shape(h, h->cols - 1, &cols);
+	int cols, how = shape(h, l, h->cols - 1, &cols);
 
-	if (!l->command) {
+	if (!l->command && !l->mark) {
 		row_str(out, ROLE_HEADING, l->heading);
 		return;
 	}
 	row_spaces(out, ROLE_NORMAL, 1);
 	if (how == KEYS_ABOVE && r->is_first) {
-		draw_keys(v, l->command, 0, out);
+		draw_keys(v, l, 0, out);
 		return;
 	}
 	if (how == KEYS_ABOVE)
 		row_spaces(out, ROLE_NORMAL, 2);
 	else if (r->is_first)
-		draw_keys(v, l->command, h->keys_width + 2, out);
+		draw_keys(v, l, h->keys_width + 2, out);
 	else
 		row_spaces(out, ROLE_NORMAL, h->keys_width + 2);
 	if (how == KEYS_AND_NAMES)
@@ -224,14 +264,15 @@ static void help_search_text(struct view *v, size_t line, struct buf *out)
 	const struct help_row *r = &h->rows[line];
 	const struct help_line *l = &h->lines[r->line];
 
-	if (!r->is_first || (!l->command && !l->heading))
+	if (!r->is_first || (!l->command && !l->mark && !l->heading))
 		return;
-	if (!l->command) {
+	if (l->heading) {
 		buf_adds(out, l->heading);
 		return;
 	}
-	keymap_keys(v->ui->keys, h->map, l->command, 0, out);
-	buf_printf(out, " %s ", l->command->name);
+	if (l->command)
+		keymap_keys(v->ui->keys, h->map, l->command, 0, out);
+	buf_printf(out, " %s ", l->mark ? l->mark->sign : l->command->name);
 	buf_add(out, h->text.p + l->off, l->n);
 }
 

@@ -114,6 +114,8 @@ static void repair_line(struct view *v, struct page *p)
 	struct err err = { 0 };
 	char text[128], count[32], open[200];
 
+	if (*work_trouble(sv->w))
+		say(p, ROLE_DAMAGE, work_trouble(sv->w));
 	count_human(session_committed(s), count);
 	if (v->below->ops == &view_conversation)
 		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.",
@@ -188,6 +190,11 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	free(bytes);
 }
 
+static const char *problems_warning(const struct view *v)
+{
+	return work_trouble(session_of(v->below)->w);
+}
+
 static unsigned problems_state(const struct view *v)
 {
 	return WHEN_PANE | (view_count(v) > 0 ? WHEN_ROW : 0) |
@@ -242,6 +249,7 @@ const struct view_ops view_problems = {
 	.line_of = problems_line_of,
 	.fill_pane = problems_pane,
 	.empty = problems_empty,
+	.warning = problems_warning,
 	.state = problems_state,
 	.why = problems_why,
 };

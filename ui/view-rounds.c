@@ -15,6 +15,8 @@
 #include "ui/view.h"
 
 enum { FULL_COLS = 92, SUMS_COLS = 60, DIGEST_COLS = 12 };
+/* Columns behind the number and before the gap in front of the checks. */
+enum { FULL_CHECKS = 71, SUMS_CHECKS = 32, SHORT_CHECKS = 23, LEGEND_COLS = 76 };
 
 struct rounds {
 	unsigned generation;
@@ -120,6 +122,23 @@ static void put_folded(struct view *v, size_t line, const struct conversation_ro
 	put_checks(v, line, wide, out);
 }
 
+/* Why it is not folded, in the columns of what it would have done; the pane below has it whole. */
+static void put_left(struct view *v, size_t line, const struct conversation_round_row *r,
+	int list_cols, struct rowbuf *out)
+{
+	bool full = list_cols >= FULL_COLS, wide = list_cols >= SUMS_COLS;
+	char at[40] = "", text[300];
+
+	if (r->code && r->line)
+		snprintf(at, sizeof(at), " at line %" PRIu64, r->line);
+	snprintf(text, sizeof(text), "%s%s%s%s", r->code ? r->code : "not folded", at,
+		r->code ? ": " : "", r->code ? r->said : "");
+	row_field(out, ROLE_DAMAGE, text, strlen(text),
+		full ? FULL_CHECKS : wide ? SUMS_CHECKS : SHORT_CHECKS);
+	row_spaces(out, ROLE_NORMAL, 2);
+	put_checks(v, line, wide, out);
+}
+
 static void rounds_row(struct view *v, size_t line, struct rowbuf *out)
 {
 	struct conversation_round_row r;
@@ -137,15 +156,7 @@ static void rounds_row(struct view *v, size_t line, struct rowbuf *out)
 	} else if (r.state == ROUND_FOLDED) {
 		put_folded(v, line, &r, list_cols, out);
 	} else {
-		put_checks(v, line, list_cols >= SUMS_COLS, out);
-		row_spaces(out, ROLE_NORMAL, 2);
-		row_str(out, ROLE_DAMAGE, r.code ? r.code : "not folded");
-		if (r.code && r.line)
-			row_printf(out, ROLE_DAMAGE, " at line %" PRIu64, r.line);
-		if (r.code) {
-			row_spaces(out, ROLE_NORMAL, 2);
-			row_str(out, ROLE_NORMAL, r.said);
-		}
+		put_left(v, line, &r, list_cols, out);
 	}
 }
 
@@ -161,6 +172,16 @@ static void rounds_heading(struct view *v, struct rowbuf *out)
 		row_lit(out, ROLE_DIM, "sequences       +    ~    =    -   1 2 3 4 5 6");
 	else
 		row_lit(out, ROLE_DIM, "seq       +   ~   =   -  123456");
+}
+
+/* What the numbers over the marks stand for. */
+static void rounds_foot(struct view *v, struct rowbuf *out)
+{
+	if (row_left(out) >= LEGEND_COLS)
+		row_lit(out, ROLE_DIM,
+			" checks: 1 number  2 previous  3 reads  4 sequences  5 landed  6 input digest");
+	else
+		row_lit(out, ROLE_DIM, " 1 num 2 prev 3 read 4 seq 5 file 6 dig");
 }
 
 static void rounds_header(struct view *v, struct rowbuf *out)
@@ -340,6 +361,21 @@ static const struct command table[] = {
 	  .help = "The fold as of this round", .run = run_open },
 };
 
+static const struct view_mark rounds_marks[] = {
+	{ "1", "its number is the next" },
+	{ "2", "it names the digest of the round before it" },
+	{ "3", "it reads, and is what its commit says" },
+	{ "4", "it begins behind the last sequence of the round before it" },
+	{ "5", "every sequence of its window has a landed file" },
+	{ "6", "its input digest is that of those files" },
+	{ "v", "the check holds" },
+	{ "x", "it fails; the pane says how" },
+	{ "-", "it could not be made, because another failed or a file can not be read" },
+	{ ".", "it is still to be made" },
+	{ "+ ~ = -", "nodes, relations and references added, revised, resolved, withdrawn" },
+	{ NULL, NULL },
+};
+
 static const struct command_table rounds_commands = COMMAND_TABLE(table);
 
 const struct view_ops view_rounds = {
@@ -354,6 +390,8 @@ const struct view_ops view_rounds = {
 	.draw_row = rounds_row,
 	.draw_header = rounds_header,
 	.draw_heading = rounds_heading,
+	.draw_foot = rounds_foot,
+	.marks = rounds_marks,
 	.line_id = rounds_id,
 	.line_of = rounds_line_of,
 	.home = rounds_home,

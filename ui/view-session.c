@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "ui/internal.h"
+#include "ui/session-changes.h"
 #include "ui/session-kin.h"
 #include "ui/view.h"
 
@@ -49,6 +50,7 @@ static void session_close(struct view *v)
 	layout_release(&sv->lay);
 	free(sv->leaf_rows);
 	buf_release(&sv->want);
+	buf_release(&sv->awaits_id);
 	buf_release(&sv->title);
 	buf_release(&sv->id);
 	work_close(&sv->w);
@@ -118,8 +120,11 @@ static enum effect session_step(struct view *v, unsigned budget_us)
 	struct session_view *sv = session_of(v);
 	struct session *s;
 	struct err err = { 0 };
-	int rc = work_step(sv->w, budget_us, &err);
+	int rc;
 
+	if (sv->awaits != AWAITS_NOTHING)
+		return alter_awaited(v);
+	rc = work_step(sv->w, budget_us, &err);
 	s = session_model(v);
 	if (rc > 0) {
 		if (s->n < sv->next_build)
@@ -261,6 +266,8 @@ static void header_right(struct view *v, struct bar *b)
 			nproblems == 1 ? "problem" : "problems");
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
 		bar_say(bar_right(b, 1), ROLE_DAMAGE, "%zu lost", work_nlost(sv->w));
+	if (*work_trouble(sv->w))
+		bar_say(bar_right(b, 1), ROLE_DAMAGE, "stale");
 	if (session_proposed(s) > 0)
 		bar_say(bar_right(b, 2), ROLE_NEW, "open turn");
 	/* a log of events takes no entries, only forks and repairs */
@@ -332,6 +339,8 @@ static void session_position(const struct view *v, struct bar *b)
 
 static const char *session_progress(const struct view *v, uint64_t *done, uint64_t *all)
 {
+	if (session_of(v)->awaits != AWAITS_NOTHING)
+		return "waiting whether the log is still written (Esc: leave it)";
 	work_progress(session_of(v)->w, done, all);
 	return "loading";
 }
@@ -349,6 +358,22 @@ static bool needs_repair(const struct view *v)
 	return session_of(v)->is_loaded && work_needs_repair(session_of(v)->w);
 }
 
+/* The operation that makes a condition so. */
+static const struct {
+	unsigned when, what;
+} operations[] = {
+	{ WHEN_APPEND, WORK_APPEND }, { WHEN_REPAIR, WORK_REPAIR }, { WHEN_TITLE, WORK_TITLE },
+	{ WHEN_FORK, WORK_FORK }, { WHEN_TIP, WORK_REFLOG }, { WHEN_TRASH, WORK_TRASH },
+};
+
+unsigned session_what(unsigned when)
+{
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if (operations[i].when == when)
+			return operations[i].what;
+	return 0;
+}
+
 static unsigned session_state(const struct view *v)
 {
 	const struct session_view *sv = session_of(v);
@@ -362,21 +387,16 @@ static unsigned session_state(const struct view *v)
 		    session_model(v)->entries[entry].flags & ENTRY_INHERITED)
 			state |= WHEN_CHILDREN;
 	}
-	if (work_can(sv->w, WORK_APPEND, &why))
-		state |= WHEN_APPEND;
-	if (work_can(sv->w, WORK_FORK, &why))
-		state |= WHEN_FORK;
-	if (needs_repair(v) && work_can(sv->w, WORK_REPAIR, &why))
-		state |= WHEN_REPAIR;
-	if (work_can(sv->w, WORK_TITLE, &why))
-		state |= WHEN_TITLE;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if ((operations[i].when != WHEN_REPAIR || needs_repair(v)) &&
+			work_can(sv->w, operations[i].what, &why))
+			state |= operations[i].when;
 	return state;
 }
 
 static const char *session_why(const struct view *v, unsigned when)
 {
-	unsigned what = when == WHEN_APPEND ? WORK_APPEND : when == WHEN_REPAIR ? WORK_REPAIR :
-		when == WHEN_TITLE ? WORK_TITLE : when == WHEN_FORK ? WORK_FORK : 0;
+	unsigned what = session_what(when);
 	const char *why = NULL;
 
 	if (when == WHEN_REPAIR && !needs_repair(v))
@@ -424,6 +444,11 @@ static enum effect session_changed(struct view *v)
 	return fx;
 }
 
+static const char *session_warning(const struct view *v)
+{
+	return work_trouble(session_of(v)->w);
+}
+
 static void session_watch(struct view *v)
 {
 	char *dir = path_dir(session_model(v)->path);
@@ -432,11 +457,28 @@ static void session_watch(struct view *v)
 	free(dir);
 }
 
+static const struct view_mark session_marks[] = {
+	{ " tip", "the tip: where the session goes on", true, GLYPH_TIP },
+	{ "", "on the tip's branch", true, GLYPH_ON },
+	{ "", "off it", true, GLYPH_OFF },
+	{ "!", "a failed tool call, or damage" },
+	{ "dead", "the end of a branch that is not the tip's" },
+	{ "unsent", "stands in the record only, was never sent to the model" },
+	{ "lost", "not in the file any more; a repair brings it back" },
+	{ "recovered", "from a torn end; a repair commits it" },
+	{ "orphan, cycle", "its parent is not there; its parent link was cut" },
+	{ "[good]", "a label" },
+	{ "3 more", "entries folded away" },
+	{ "~", "the text was cut here" },
+	{ NULL, NULL },
+};
+
 const struct view_ops view_session = {
 	.name = "session",
 	.pane = PANE_RIGHT,
 	.private_size = sizeof(struct session_view),
 	.commands = &session_commands,
+	.marks = session_marks,
 	.open = session_open,
 	.close = session_close,
 	.step = session_step,
@@ -452,6 +494,8 @@ const struct view_ops view_session = {
 	.state = session_state,
 	.why = session_why,
 	.changed = session_changed,
+	.cancel = alter_cancel,
+	.warning = session_warning,
 	.position = session_position,
 	.version = session_version,
 	.progress = session_progress,

@@ -26,6 +26,8 @@ struct session_view {
 	bool is_loaded;
 	bool had_moved;         /* the person moved before the load was done */
 	unsigned generation;    /* goes up whenever entries, tip or labels change */
+	enum { AWAITS_NOTHING, AWAITS_REPAIR, AWAITS_FORK } awaits; /* the log at rest */
+	struct buf awaits_id;   /* the cursor's entry then */
 	struct buf want;        /* id to put the cursor on when the load is done; n 0: none */
 	struct buf title;
 	struct buf id;          /* scratch */
@@ -35,6 +37,7 @@ extern const struct command_table session_commands;
 
 struct session_view *session_of(const struct view *v); /* of a session's view */
 struct session *session_model(const struct view *v);
+unsigned session_what(unsigned when); /* the operation (WORK_...) behind a condition; 0: none */
 uint32_t session_cursor(const struct view *v);          /* entry; ENTRY_NONE: no line */
 /* Put the cursor on an entry, unfolding what hides it. */
 void session_goto(struct view *v, uint32_t entry);

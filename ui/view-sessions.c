@@ -383,12 +383,26 @@ static unsigned sessions_state(const struct view *v)
 	return state;
 }
 
+static const struct view_mark sessions_marks[] = {
+	{ "2m", "the newest time in the session's data, so long ago" },
+	{ "2m*", "the data has no time: that of its file" },
+	{ "live", "written within the last minute" },
+	{ "torn 60 B", "bytes stand behind the last complete record" },
+	{ "2 problems", "what is damaged; the session's own screen has them" },
+	{ "same id", "another session of the root has this id" },
+	{ "read-only", "its folder can not be written" },
+	{ "gone", "it was there, and is not any more" },
+	{ "fork, agent", "it came from the session above it" },
+	{ NULL, NULL },
+};
+
 const struct view_ops view_sessions = {
 	.name = "sessions",
 	.pane = PANE_BELOW,
 	.pane_percent = 22,
 	.private_size = sizeof(struct sessions),
 	.commands = &sessions_commands,
+	.marks = sessions_marks,
 	.open = sessions_open,
 	.close = sessions_close,
 	.step = sessions_step,

@@ -30,12 +30,20 @@ struct draw;
 
 enum pane_place { PANE_NONE, PANE_RIGHT, PANE_BELOW, PANE_ALONE };
 
+/* A sign that rows of a screen carry, and what it says: for the help. */
+struct view_mark {
+	const char *sign, *says;
+	bool is_glyph;            /* in place of `sign` ("") */
+	enum glyph glyph;
+};
+
 struct view_ops {
 	const char *name;         /* section in keys.conf */
 	enum pane_place pane;     /* where it goes on a wide screen; PANE_NONE: there is none */
 	int pane_percent;         /* of the rows, for a pane below */
 	size_t private_size;      /* view_push allocates it, zeroed */
 	const struct command_table *commands;
+	const struct view_mark *marks; /* a NULL sign ends them; NULL: there are none */
 	/* arg is what view_push got. On failure close is called. */
 	int (*open)(struct view *v, const void *arg, struct err *err);
 	void (*close)(struct view *v);
@@ -63,6 +71,10 @@ struct view_ops {
 	void (*search_text)(struct view *v, size_t line, struct buf *out);
 	/* The page of the line under the cursor, texts cut at `limit` bytes. */
 	void (*fill_pane)(struct view *v, struct page *p, size_t limit);
+	/* Gives up what it waits for; false: it waits for nothing. */
+	bool (*cancel)(struct view *v);
+	/* A sentence in place of the hints for as long as it is true; NULL or "": there is none. */
+	const char *(*warning)(const struct view *v);
 	unsigned (*state)(const struct view *v);                   /* enum when */
 	const char *(*why)(const struct view *v, unsigned when);  /* why not, or NULL */
 	/* Something changed on disk. */
@@ -96,6 +108,7 @@ struct view {
 	unsigned relaid;        /* how often the lines were made */
 	bool moved;             /* a person has moved the cursor */
 	bool busy;              /* step has more to do */
+	bool waits;             /* with busy: but nothing to do before some milliseconds are over */
 	bool stopped;           /* by ^C, until a reload */
 	bool pane_focus;        /* the pane has the keys */
 	bool pane_hidden;

@@ -20,7 +20,7 @@ int cmd_convert(struct cmd *c)
 			to ? "convert: \"%s\" is neither zstd nor none"
 			   : "convert: say --compression zstd or none",
 			to);
-	status = cmd_open(c);
+	status = cmd_open_for(c, WORK_CONVERT);
 	if (status != STATUS_DONE)
 		return status;
 	cmd_guard(true);

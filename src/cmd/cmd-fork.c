@@ -48,8 +48,8 @@ static int text_from_file(struct cmd *c, struct buf *text)
 	return STATUS_DONE;
 }
 
-/* What the editor shows above the text: where the fork hangs. Session text in it is made safe. */
-static void editor_header(struct cmd *c, const struct fork_spec *spec, struct buf *out)
+/* What the editor shows below the text: where the fork hangs. Session text in it is made safe. */
+static void editor_notes(struct cmd *c, const struct fork_spec *spec, struct buf *out)
 {
 	struct buf title = { 0 };
 	struct str id;
@@ -65,23 +65,23 @@ static void editor_header(struct cmd *c, const struct fork_spec *spec, struct bu
 	}
 	buf_adds(out, "\nin ");
 	text_safe(out, title.p, title.n, TEXT_ONE_LINE);
-	buf_adds(out, "\nWrite it under the last line of this header. Nothing but blanks gives it up.");
+	buf_adds(out, "\nNothing but blanks gives it up. These lines are left out wherever they stand.");
 	buf_release(&title);
 }
 
 static int text_from_editor(struct cmd *c, const struct fork_spec *spec, struct text *text)
 {
-	struct buf header = { 0 };
+	struct buf notes = { 0 };
 	int rc;
 
 	if (spec->is_retry && !c->opt[OPT_MESSAGE] && !c->opt[OPT_FILE] &&
 		work_content(c->work, spec->at, &text->words, &c->err) < 0)
 		return cmd_fail(c);
-	editor_header(c, spec, &header);
+	editor_notes(c, spec, &notes);
 	cmd_guard(true); /* no file is left behind by ^C */
-	rc = editor_compose((struct str){ header.p, header.n }, &text->words, &text->file, &c->err);
+	rc = editor_compose(buf_str(&notes), &text->words, &text->file, &c->err);
 	cmd_guard(false);
-	buf_release(&header);
+	buf_release(&notes);
 	return rc < 0 ? cmd_fail(c) : STATUS_DONE;
 }
 
@@ -214,7 +214,7 @@ int cmd_fork(struct cmd *c)
 
 	if (!check_options(c))
 		return STATUS_USAGE;
-	status = cmd_open(c);
+	status = cmd_open_for(c, WORK_FORK);
 	if (status == STATUS_DONE && !strcmp(c->s->format, "dsh"))
 		return fork_events(c);
 	if (status == STATUS_DONE && c->opt[OPT_EXACT])

@@ -86,6 +86,27 @@ static void say_problems(struct cmd *c, struct tally *t, const struct session_ro
 	t->damaged += list->n > 0;
 }
 
+/* No finding: a turn that is not ended is what a session looks like while it runs. */
+static void say_interrupted(
+	struct cmd *c, struct tally *t, const struct session_row *row, const char *said)
+{
+	t->interrupted++;
+	if (c->json) {
+		json_doc *o = json_doc_object();
+
+		json_doc_set(o, "kind", json_cstr("interrupted"));
+		json_doc_set(o, "message", json_cstr(said));
+		json_doc_set(o, "id", json_cstr(row->id));
+		json_doc_set(o, "path", json_cstr(row->path));
+		json_doc_add(t->remarks, o);
+		return;
+	}
+	out_words(&c->out, str_of(row->path));
+	out_puts(&c->out, ": interrupted: ");
+	out_words(&c->out, str_of(said));
+	out_puts(&c->out, "\n");
+}
+
 static void verify_row(struct cmd *c, struct tally *t, const struct session_row *row)
 {
 	struct err err = { 0 };
@@ -103,7 +124,8 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 		if (!strcmp(c->s->format, format_dsh.name))
 			dsh_family_check(t->family, c->s);
 		say_problems(c, t, row);
-		t->interrupted += work_interrupted(c->work, open);
+		if (work_interrupted(c->work, open))
+			say_interrupted(c, t, row, open);
 	}
 	c->s = NULL;
 	work_close(&c->work);

@@ -105,9 +105,9 @@ static int finish(struct cmd *c, int rc, struct done *d)
 	return status;
 }
 
-static int open_entry(struct cmd *c, uint32_t *entry)
+static int open_entry(struct cmd *c, unsigned what, uint32_t *entry)
 {
-	int status = cmd_open(c);
+	int status = what ? cmd_open_for(c, what) : cmd_open(c);
 
 	return status == STATUS_DONE ? cmd_entry(c, c->args[1], entry) : status;
 }
@@ -116,7 +116,7 @@ int cmd_checkout(struct cmd *c)
 {
 	struct done d = { 0 };
 	uint32_t entry;
-	int status = open_entry(c, &entry);
+	int status = open_entry(c, WORK_REFLOG, &entry);
 
 	if (status != STATUS_DONE)
 		return status;
@@ -147,7 +147,7 @@ int cmd_label(struct cmd *c)
 {
 	struct done d = { 0 };
 	uint32_t entry;
-	int status = open_entry(c, &entry);
+	int status = open_entry(c, c->nargs > 2 ? WORK_REFLOG : 0, &entry);
 
 	if (status != STATUS_DONE)
 		return status;
@@ -162,7 +162,7 @@ int cmd_label(struct cmd *c)
 int cmd_rename(struct cmd *c)
 {
 	struct done d = { 0 };
-	int status = cmd_open(c);
+	int status = cmd_open_for(c, WORK_TITLE);
 
 	if (status != STATUS_DONE)
 		return status;
@@ -175,7 +175,7 @@ int cmd_rename(struct cmd *c)
 int cmd_repair(struct cmd *c)
 {
 	struct done d = { 0 };
-	int status = cmd_open(c);
+	int status = cmd_open_for(c, WORK_REPAIR);
 
 	if (status != STATUS_DONE)
 		return status;
@@ -188,7 +188,7 @@ int cmd_repair(struct cmd *c)
 int cmd_trash(struct cmd *c)
 {
 	struct done d = { 0 };
-	int rc, status = cmd_open(c);
+	int rc, status = cmd_open_for(c, WORK_TRASH);
 
 	if (status != STATUS_DONE)
 		return status;

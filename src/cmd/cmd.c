@@ -80,11 +80,16 @@ const struct command_def commands[] = {
 		.more = "One row a session, grouped by project, children under their parent. PATH is a\n"
 			"root, a session file or a session folder. A session that cannot be read is a\n"
 			"row with the reason. Of a conversation only the newest round's header is read;\n"
-			"a count that it does not have is a dash.\n",
+			"a count that it does not have is a dash. A '~' behind the age: the data has no\n"
+			"time, it is that of the file. 'live' was written within the last minute,\n"
+			"'torn' has bytes behind its last complete record, 'damaged' has problems,\n"
+			"'read-only' is a session in a folder that can not be written.\n",
 		.options = list_options, .run = cmd_list },
 	{ .name = "tree", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "Draw the tree of a session",
 		.more = "'*' is on the tip's branch, 'o' off it, '@' the tip, '!' a failed tool or damage.\n"
+			"'unsent' stands in the record only and was never sent to the model; 'more' counts\n"
+			"what is folded away. A conversation has no tip, all of its nodes carry '*'.\n"
 			"Rows are cut to the terminal, never on a pipe.\n",
 		.options = tree_options, .run = cmd_tree },
 	{ .name = "log", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
@@ -93,8 +98,10 @@ const struct command_def commands[] = {
 			"was answered last.\n",
 		.options = log_options, .run = cmd_log },
 	{ .name = "show", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
-		.help = "Show a session's summary, or one entry whole", .options = show_options,
-		.run = cmd_show },
+		.help = "Show a session's summary, or one entry whole",
+		.more = "Of a conversation: its rounds and the newest of them, how many nodes, relations\n"
+			"and references there are, and whether the checks hold; of a node its relations.\n",
+		.options = show_options, .run = cmd_show },
 	{ .name = "branches", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "List the branches, and say why the tip is the tip", .run = cmd_branches },
 	{ .name = "reflog", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
@@ -114,7 +121,7 @@ const struct command_def commands[] = {
 		.more = "A round that is broken or does not follow ends the fold; that is said, and status\n"
 			"is 1; so it is where --round asks for one behind the end, and nothing is printed.\n"
 			"On a terminal --canonical and --outline escape what could steer it, to a pipe\n"
-			"ids go out byte for byte.\n",
+			"or a file ids go out byte for byte.\n",
 		.options = fold_options, .run = cmd_fold },
 	{ .name = "rounds", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "List the rounds of a conversation and what each one changed",

@@ -16,10 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/path.h"
 #include "base/xalloc.h"
-
-static const char cut_line[] = "# ------------------------------ >8 ------------------------------\n";
 
 static int write_all(int fd, const char *p, size_t n)
 {
@@ -36,31 +35,12 @@ static int write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-static void put_header(struct buf *out, struct str header)
-{
-	while (header.n > 0) {
-		const char *end = memchr(header.p, '\n', header.n);
-		size_t n = end ? (size_t)(end - header.p) : header.n;
-
-		buf_adds(out, "# ");
-		buf_add(out, header.p, n);
-		buf_addc(out, '\n');
-		header.p += n + (end != NULL);
-		header.n -= n + (end != NULL);
-	}
-	buf_adds(out, cut_line);
-}
-
-static int make_file(struct str header, const struct buf *text, char **path, struct err *err)
+static int make_file(struct str all, char **path, struct err *err)
 {
 	const char *dir = getenv("TMPDIR");
-	struct buf all = { 0 };
 	int fd, rc = 0;
 
 	*path = path_join(dir && *dir ? dir : "/tmp", "bough-XXXXXX.md");
-	put_header(&all, header);
-	buf_add(&all, text->p ? text->p : "", text->n);
-	buf_addc(&all, '\n');
 	fd = mkstemps(*path, 3);
 	if (fd < 0)
 		rc = err_sys(err, "make the temporary file %s", *path);
@@ -72,7 +52,6 @@ static int make_file(struct str header, const struct buf *text, char **path, str
 		free(*path);
 		*path = NULL;
 	}
-	buf_release(&all);
 	return rc;
 }
 
@@ -157,30 +136,6 @@ int editor_read_file(const char *path, struct buf *text, struct err *err)
 	return rc;
 }
 
-/* What stands under the header; all of it when the header's last line is gone. */
-static struct str below_header(const struct buf *all)
-{
-	const char *p = all->n ? memmem(all->p, all->n, cut_line, sizeof(cut_line) - 1) : NULL;
-	struct str s = { all->p, all->n };
-
-	if (p && (p == all->p || p[-1] == '\n')) {
-		s.p = p + sizeof(cut_line) - 1;
-		s.n = all->n - (size_t)(s.p - all->p);
-	}
-	if (s.n > 0 && s.p[s.n - 1] == '\n')
-		s.n--;
-	return s;
-}
-
-static bool is_blank(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (!strchr(" \t\r\n", s.p[i]) || !s.p[i])
-			return false;
-	}
-	return true;
-}
-
 void editor_discard(char **path)
 {
 	if (*path)
@@ -189,26 +144,28 @@ void editor_discard(char **path)
 	*path = NULL;
 }
 
-int editor_compose(struct str header, struct buf *text, char **path_out, struct err *err)
+int editor_compose(struct str words, struct buf *text, char **path_out, struct err *err)
 {
-	struct buf all = { 0 };
-	struct str below;
+	struct buf all = { 0 }, notes = { 0 };
 	char *path;
-	int rc = make_file(header, text, &path, err);
+	int rc;
 
+	draft_make(&all, buf_str(text), words, &notes);
+	rc = make_file(buf_str(&all), &path, err);
+	buf_clear(&all);
+	buf_clear(text);
 	if (rc == 0)
 		rc = run_editor(path, err);
 	if (rc == 0)
 		rc = editor_read_file(path, &all, err); /* by name: editors replace the file */
-	below = below_header(&all);
-	if (rc == 0 && is_blank(below))
-		rc = err_set(err, ERR_CANCELLED, "the text is empty; nothing was written");
-	buf_clear(text);
 	if (rc == 0)
-		buf_addstr(text, below);
-	else
+		draft_take(buf_str(&all), buf_str(&notes), text);
+	if (rc == 0 && text->n == 0)
+		rc = err_set(err, ERR_CANCELLED, "the text is empty; nothing was written");
+	if (rc < 0)
 		editor_discard(&path);
 	*path_out = path;
 	buf_release(&all);
+	buf_release(&notes);
 	return rc;
 }

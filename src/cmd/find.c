@@ -169,6 +169,16 @@ int cmd_open(struct cmd *c)
 	return open_by_id(c, name);
 }
 
+int cmd_open_for(struct cmd *c, unsigned what)
+{
+	char why[STORE_WHY];
+	int status = cmd_open(c);
+
+	if (status == STATUS_DONE && !store_can(c->s->format, what, why))
+		return cmd_complain(STATUS_IO, "%s", why);
+	return status;
+}
+
 int cmd_entry(struct cmd *c, const char *form, uint32_t *out)
 {
 	struct buf list = { 0 };

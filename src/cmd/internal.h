@@ -119,6 +119,8 @@ int cmd_paths(struct cmd *c);
 int cmd_root_notes(struct cmd *c);
 /* Opens and loads args[0]; STATUS_DONE or what to return. */
 int cmd_open(struct cmd *c);
+/* The same, when its format has the operation (WORK_...). */
+int cmd_open_for(struct cmd *c, unsigned what);
 /* Resolves an ENTRY form; STATUS_DONE or what to return. */
 int cmd_entry(struct cmd *c, const char *form, uint32_t *out);
 /*

@@ -41,8 +41,12 @@ enum format_write {
 	FORMAT_APPEND = 1 << 0, /* fork, retry */
 	FORMAT_TITLE = 1 << 1,
 	FORMAT_REPAIR = 1 << 2,
-	FORMAT_FORK = 1 << 3 /* a copy of a branch as a new session */
+	FORMAT_FORK = 1 << 3, /* a copy of a branch as a new session */
+	FORMAT_REFLOG = 1 << 4,  /* checkouts and labels, beside the session */
+	FORMAT_TRASH = 1 << 5,
+	FORMAT_CONVERT = 1 << 6 /* into another encoding */
 };
+enum { FORMAT_WHY = 100 };
 
 struct format {
 	const char *name;
@@ -77,6 +81,8 @@ struct format {
 
 extern const struct format *const formats[]; /* NULL-terminated */
 const struct format *format_by_name(const char *name);
+/* Has it all that the bits of enum format_write say? Else a sentence why not. */
+bool format_can(const struct format *f, unsigned what, char why[FORMAT_WHY]);
 /* NULL: nothing fits; err says what was looked for. */
 const struct format *format_detect(const char *path, struct err *err);
 

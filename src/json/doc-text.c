@@ -7,8 +7,6 @@
 
 #include "json/doc-text.h"
 
-#include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +16,14 @@
 #include "json/bytes.h"
 #include "json/scan.h"
 #include "json/value.h"
+
+/*
+ * Numbers that jansson can not keep travel as strings that begin with a mark;
+ * a string or key that begins with it by itself gets a second one. In jansson's
+ * dumps a control character is an escape, so the mark is, too.
+ */
+#define MARK_ESCAPE "\\u0001"
+enum { MARK_ESCAPE_LENGTH = sizeof(MARK_ESCAPE) - 1 };
 
 /* ---- before jansson reads ---- */
 
@@ -90,12 +96,22 @@ static size_t string_end(struct str text, size_t i)
 	}
 }
 
+static bool begins_with_mark(struct str text, size_t i)
+{
+	return text.n - i >= MARK_ESCAPE_LENGTH &&
+	       memcmp(text.p + i, MARK_ESCAPE, MARK_ESCAPE_LENGTH) == 0;
+}
+
 /* The string at i; the place behind it. */
 static size_t tame_string(struct str text, size_t i, struct buf *out)
 {
 	size_t end = string_end(text, i), done = i, next = skip_space(text, end), len;
 	bool key = next < text.n && text.p[next] == ':';
 
+	if (begins_with_mark(text, i + 1)) {
+		buf_adds(out, "\"" MARK_ESCAPE);
+		done = i + 1;
+	}
 	for (;;) {
 		uint32_t cp;
 
@@ -115,46 +131,37 @@ static size_t tame_string(struct str text, size_t i, struct buf *out)
 	return end;
 }
 
-/* Whether a number is beyond double. In the C locale: others have no point. */
-static bool overflows(struct str raw, locale_t c_locale)
+/* What jansson would write as it stands: an integer of 64 bits, and not -0. */
+static bool keeps_its_text(struct str raw)
 {
-	char *copy = xstrndup(raw.p, raw.n);
-	double value = strtod_l(copy, NULL, c_locale);
-
-	free(copy);
-	return isinf(value);
-}
-
-static size_t tame_number(struct str text, size_t i, struct buf *out, locale_t c_locale)
-{
-	struct str raw = { text.p + i, 0 };
-	bool integer = true;
 	int64_t value;
 
-	while (i < text.n && text.p[i] && strchr("+-.0123456789eE", text.p[i])) {
-		integer &= text.p[i] == '-' || (text.p[i] >= '0' && text.p[i] <= '9');
+	for (size_t i = raw.p[0] == '-'; i < raw.n; i++)
+		if (raw.p[i] < '0' || raw.p[i] > '9')
+			return false;
+	return json_int64(raw, &value) && (raw.p[0] != '-' || value != 0);
+}
+
+static size_t tame_number(struct str text, size_t i, struct buf *out)
+{
+	struct str raw = { text.p + i, 0 };
+
+	while (i + raw.n < text.n && raw.p[raw.n] && strchr("+-.0123456789eE", raw.p[raw.n]))
 		raw.n++;
-		i++;
-	}
-	if (integer && json_int64(raw, &value)) {
+	if (keeps_its_text(raw)) {
 		buf_addstr(out, raw);
-	} else if (overflows(raw, c_locale)) {
-		buf_adds(out, raw.p[0] == '-' ? "-" : "");
-		buf_adds(out, "1.7976931348623157e308");
 	} else {
+		buf_adds(out, "\"" MARK_ESCAPE);
 		buf_addstr(out, raw);
-		buf_adds(out, integer ? ".0" : "");
+		buf_addc(out, '"');
 	}
-	return i;
+	return i + raw.n;
 }
 
 void doc_tame(struct str text, struct buf *out)
 {
-	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	size_t i = 0;
 
-	if (!c_locale)
-		die("out of memory");
 	buf_reserve(out, text.n);
 	while (i < text.n) {
 		char c = text.p[i];
@@ -162,20 +169,21 @@ void doc_tame(struct str text, struct buf *out)
 		if (c == '"') {
 			i = tame_string(text, i, out);
 		} else if (c == '-' || (c >= '0' && c <= '9')) {
-			i = tame_number(text, i, out, c_locale);
+			i = tame_number(text, i, out);
 		} else {
 			buf_addc(out, c);
 			i++;
 		}
 	}
-	freelocale(c_locale);
 }
 
-void doc_valid(struct str s, struct buf *out)
+void doc_keep_string(struct str s, struct buf *out)
 {
 	size_t i = 0;
 	uint32_t cp;
 
+	if (s.n && s.p[0] == DOC_MARK)
+		buf_addc(out, DOC_MARK);
 	while (i < s.n) {
 		size_t run = utf8_valid_prefix(s.p + i, s.n - i);
 
@@ -188,7 +196,42 @@ void doc_valid(struct str s, struct buf *out)
 	}
 }
 
+bool doc_take_string(struct str *kept)
+{
+	if (kept->n == 0 || kept->p[0] != DOC_MARK)
+		return true;
+	kept->p++;
+	kept->n--;
+	return kept->n > 0 && kept->p[0] == DOC_MARK;
+}
+
 /* ---- after jansson wrote ---- */
+
+void doc_unmark(struct str dump, struct buf *out)
+{
+	size_t i = 0, done = 0;
+
+	buf_reserve(out, dump.n);
+	while (i < dump.n) {
+		const char *quote = memchr(dump.p + i, '"', dump.n - i);
+		size_t end;
+
+		if (!quote)
+			break;
+		i = (size_t)(quote - dump.p);
+		end = string_end(dump, i);
+		if (begins_with_mark(dump, i + 1)) {
+			size_t from = i + 1 + MARK_ESCAPE_LENGTH;
+			bool is_string = begins_with_mark(dump, from);
+
+			buf_add(out, dump.p + done, i + is_string - done);
+			buf_add(out, dump.p + from, end - from - !is_string);
+			done = end;
+		}
+		i = end;
+	}
+	buf_add(out, dump.p + done, dump.n - done);
+}
 
 /* ASCII by itself; in a dump the only control among it is the newline between members. */
 static size_t ascii_run(const char *p, size_t n)

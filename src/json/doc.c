@@ -43,7 +43,7 @@ json_doc *json_doc_string(struct str s)
 	struct buf valid = { 0 };
 	json_t *value;
 
-	doc_valid(s, &valid);
+	doc_keep_string(s, &valid);
 	value = json_stringn_nocheck(valid.p ? valid.p : "", valid.n);
 	buf_release(&valid);
 	return need(value);
@@ -60,8 +60,8 @@ json_doc *json_doc_uint(uint64_t v)
 
 	if (v <= INT64_MAX)
 		return json_doc_int((int64_t)v);
-	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v);
-	return json_doc_string(str_of(digits));
+	snprintf(digits, sizeof(digits), "%c%llu", DOC_MARK, (unsigned long long)v);
+	return need(json_string_nocheck(digits));
 }
 
 json_doc *json_doc_bool(bool v)
@@ -83,7 +83,7 @@ void json_doc_set_str(json_doc *object, struct str key, json_doc *value_take)
 {
 	struct buf valid = { 0 };
 
-	doc_valid(key, &valid);
+	doc_keep_string(key, &valid);
 	buf_add(&valid, NULL, 0);
 #if JANSSON_VERSION_HEX >= 0x020E00
 	need_ok(json_object_setn_new_nocheck(object, valid.p, valid.n, value_take));
@@ -122,11 +122,13 @@ static int take_dump(const char *p, size_t n, void *arg)
 void json_doc_dump(const json_doc *doc, int indent, struct buf *out)
 {
 	size_t flags = JSON_SORT_KEYS | JSON_ENCODE_ANY;
-	struct buf dump = { 0 };
+	struct buf dump = { 0 }, plain = { 0 };
 
 	flags |= indent > 0 ? JSON_INDENT((size_t)indent) : JSON_COMPACT;
 	need_ok(json_dump_callback(doc, take_dump, &dump, flags));
-	doc_escape((struct str){ dump.p, dump.n }, out);
+	doc_unmark((struct str){ dump.p, dump.n }, &plain);
+	doc_escape((struct str){ plain.p, plain.n }, out);
+	buf_release(&plain);
 	buf_release(&dump);
 }
 
@@ -172,7 +174,7 @@ bool json_doc_get_string(const json_doc *doc, struct str *out)
 	if (!json_is_string(doc))
 		return false;
 	*out = (struct str){ json_string_value(doc), json_string_length(doc) };
-	return true;
+	return doc_take_string(out);
 }
 
 bool json_doc_get_int(const json_doc *doc, int64_t *out)
@@ -232,6 +234,7 @@ void json_doc_each(const json_doc *object,
 #else
 		members[i].key = str_of(json_object_iter_key(at));
 #endif
+		doc_take_string(&members[i].key);
 		members[i].value = json_object_iter_value(at);
 	}
 	qsort(members, n, sizeof(*members), by_key);

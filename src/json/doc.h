@@ -21,7 +21,7 @@ json_doc *json_doc_object(void);
 json_doc *json_doc_list(void);
 json_doc *json_doc_string(struct str s); /* invalid UTF-8 becomes U+FFFD */
 json_doc *json_doc_int(int64_t v);
-json_doc *json_doc_uint(uint64_t v);     /* over 2^63-1: written as a string of digits */
+json_doc *json_doc_uint(uint64_t v);
 json_doc *json_doc_bool(bool v);
 json_doc *json_doc_null(void);
 void json_doc_set(json_doc *object, const char *key, json_doc *value_take);
@@ -32,7 +32,7 @@ void json_doc_free(json_doc **doc);
 void json_doc_dump(const json_doc *doc, int indent, struct buf *out);
 
 /*
- * Parse a document. `comments` allows lines whose first non-blank byte is '#'.
+ * Parse a document. Numbers are kept and dumped as they stand. `comments` allows lines whose first non-blank byte is '#'.
  * Duplicate keys: the last wins. NULL with err (line and column in the text) on damage.
  */
 json_doc *json_doc_parse(struct str text, bool comments, struct err *err);

@@ -99,6 +99,10 @@ struct work {
 	struct undo *undo;
 	size_t nundo, undo_cap;
 	char why[300]; /* of work_can */
+	struct log_id watched;    /* the file as it was when rests.c began to watch it */
+	uint64_t watched_at;      /* monotonic us; 0: it was not, or not to the end */
+	bool is_watched;          /* now */
+	char trouble[200]; /* of the newest look at the disk */
 };
 
 /* Was a file made, taken away or written between the two looks? */
@@ -129,6 +133,8 @@ struct short_id {
 } short_id(struct str id);
 /* Can something not be written here at all? */
 bool err_is_denied(const struct err *err);
+/* Has the format that operation? ERR_UNSUPPORTED. */
+int work_has(const struct work *w, unsigned what, struct err *err);
 /* work_can as an error: ERR_UNSUPPORTED by the format, else ERR_IO. */
 int work_check(struct work *w, unsigned what, struct err *err);
 

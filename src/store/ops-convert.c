@@ -238,9 +238,8 @@ int work_convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct 
 	int rc;
 
 	done_begin(d);
-	if (w->fmt != &format_dsh)
-		return err_set(
-			err, ERR_UNSUPPORTED, "%s sessions have one encoding only", w->fmt->name);
-	rc = work_sync(w, err);
+	rc = work_has(w, FORMAT_CONVERT, err);
+	if (rc == 0)
+		rc = work_sync(w, err);
 	return rc < 0 ? rc : convert(w, to_zstd, dry, d, err);
 }

@@ -5,8 +5,8 @@
  *
  * A log may have a writer that takes no lock. So nothing is written beside one
  * that is seen to work: who holds a lock, who changed the file after it was
- * read, and who changes it while a fresh file is watched for a moment, is left
- * alone, and the operation says so instead of trying again.
+ * read, and who changes it while a fresh file is watched for a moment (rests.c),
+ * is left alone, and the operation says so instead of trying again.
  */
 #include "config.h"
 #include "store/internal.h"
@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/path.h"
@@ -24,38 +23,9 @@
 #include "log/frames.h"
 #include "store/ops-dsh.h"
 
-enum {
-	FRESH_MS = 2000,    /* a file that is younger may have a writer at work */
-	WATCH_MS = 300,     /* its writer flushes every 200 ms */
-	CUT_SHOWN = 1 << 20 /* bytes of a tail that are handed back to be shown */
-};
+enum { CUT_SHOWN = 1 << 20 }; /* bytes of a tail that are handed back to be shown */
 
 /* ---- nobody else writes ---- */
-
-static int being_written(const struct work *w, struct err *err)
-{
-	return err_set(err, ERR_CHANGED,
-		"%s is being written by another process; try again when it rests", w->path);
-}
-
-/* Is the file still what was read? A fresh one is watched for a moment first. */
-static int check_rests(struct work *w, struct err *err)
-{
-	const struct log_id *id = w->fmt->file(w->s);
-	int64_t age = clock_now_ms() - id->mtime_ns / 1000000;
-	struct log_id now;
-	int rc;
-
-	if (age > -FRESH_MS && age < FRESH_MS) {
-		struct timespec pause = { .tv_nsec = WATCH_MS * 1000000L };
-
-		nanosleep(&pause, NULL);
-	}
-	rc = log_stat(w->path, &now, err);
-	if (rc == 0 && log_id_differs(id, &now))
-		rc = being_written(w, err);
-	return rc;
-}
 
 /* Later harnesses lock a file of its own beside the log. */
 static int lock_beside(struct work *w, struct log **lock, struct err *err)
@@ -79,7 +49,7 @@ static int lock_beside(struct work *w, struct log **lock, struct err *err)
 int dsh_lock(struct work *w, bool is_read, struct dsh_lock *lock, struct err *err)
 {
 	struct err e = { 0 };
-	int rc = check_rests(w, err);
+	int rc = dsh_wait_for_rest(w, err);
 
 	*lock = (struct dsh_lock){ 0 };
 	if (rc == 0)
@@ -96,7 +66,7 @@ int dsh_lock(struct work *w, bool is_read, struct dsh_lock *lock, struct err *er
 	}
 	if (rc == ERR_CHANGED) {
 		err_clear(&e);
-		being_written(w, &e);
+		dsh_being_written(w, &e);
 	}
 	if (rc < 0) {
 		dsh_unlock(lock);
@@ -343,7 +313,7 @@ static int publish(struct work *w, const struct fork *f, struct err *err)
 	if (rc == 0)
 		rc = log_stat(w->path, &now, err);
 	if (rc == 0 && log_id_differs(w->fmt->file(w->s), &now))
-		rc = being_written(w, err);
+		rc = dsh_being_written(w, err);
 	if (rc == 0)
 		rc = log_pub_commit(&c.pub, err);
 	log_pub_abort(&c.pub);

@@ -15,6 +15,11 @@ struct dsh_lock {
 int dsh_lock(struct work *w, bool is_read, struct dsh_lock *lock, struct err *err);
 void dsh_unlock(struct dsh_lock *lock);
 
+/* rests.c: ERR_CHANGED, and the sentence for it. */
+int dsh_being_written(struct work *w, struct err *err);
+/* Is the file still what was read? A fresh one is watched for a moment, unless it has been. */
+int dsh_wait_for_rest(struct work *w, struct err *err);
+
 int dsh_work_repair(struct work *w, bool dry, struct done *d, struct err *err);
 int dsh_work_fork_new(
 	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);

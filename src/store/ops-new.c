@@ -238,8 +238,9 @@ int work_fork_new(
 	int tries = 0, rc;
 
 	done_begin(d);
-	if (!(w->fmt->can_write & FORMAT_FORK))
-		return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
+	rc = work_has(w, FORMAT_FORK, err);
+	if (rc < 0)
+		return rc;
 	if (w->fmt == &format_dsh)
 		return dsh_work_fork_new(w, spec, dry, d, err);
 	if (spec->is_retry && !spec->content.p)

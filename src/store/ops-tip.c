@@ -90,21 +90,13 @@ static int checkout(
 	return rc;
 }
 
-/* A format that nothing is written in has no tip to move and no place for labels. */
-static int check_has_tip(const struct work *w, struct err *err)
-{
-	if (w->fmt->can_write)
-		return 0;
-	return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
-}
-
 int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, struct err *err)
 {
 	struct buf id = { 0 }, from = { 0 };
 	int rc;
 
 	done_begin(d);
-	rc = check_has_tip(w, err);
+	rc = work_has(w, FORMAT_REFLOG, err);
 	if (rc == 0)
 		rc = work_entry_id(w, entry, &id, err);
 	if (rc == 0)
@@ -171,7 +163,7 @@ int work_label(
 	int rc;
 
 	done_begin(d);
-	rc = check_has_tip(w, err);
+	rc = work_has(w, FORMAT_REFLOG, err);
 	if (rc == 0)
 		rc = work_entry_id(w, entry, &id, err);
 	if (rc == 0)

@@ -60,10 +60,10 @@ int title_set(struct work *w, struct str title, bool dry, struct done *d, struct
 	bool *was_set, struct err *err)
 {
 	const struct str *old;
-	int rc;
+	int rc = work_has(w, FORMAT_TITLE, err);
 
-	if (!w->sidecar)
-		return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
+	if (rc < 0)
+		return rc;
 	if (title.n > TITLE_MAX)
 		return err_set(err, ERR_LIMIT, "a title has at most %d bytes", TITLE_MAX);
 	if (utf8_valid_prefix(title.p, title.n) != title.n)

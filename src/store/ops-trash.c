@@ -271,8 +271,9 @@ int work_trash(struct work **wp, bool dry, struct done *d, struct err *err)
 	int rc;
 
 	done_begin(d);
-	if (!w->sidecar)
-		return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
+	rc = work_has(w, FORMAT_TRASH, err);
+	if (rc < 0)
+		return rc;
 	rc = trash(w, &t, dry, &e);
 	if (rc == 0) {
 		done_set(d->session, sizeof(d->session), str_of(w->s->id));

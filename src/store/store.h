@@ -116,6 +116,11 @@ int work_load(struct work *w, struct err *err); /* all of it */
  * replaced: 3 entries are gone"), "" for nothing.
  */
 int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err);
+/*
+ * Why what was read is not what the disk has now, as of the newest look: the
+ * file is gone, or is none any more, or can not be read. "" when all is well.
+ */
+const char *work_trouble(const struct work *w);
 
 /* How far the load is, in bytes of the file. */
 void work_progress(const struct work *w, uint64_t *done, uint64_t *all);
@@ -124,8 +129,14 @@ enum work_write { /* the bits of enum format_write */
 	WORK_APPEND = 1 << 0,
 	WORK_TITLE = 1 << 1,
 	WORK_REPAIR = 1 << 2,
-	WORK_FORK = 1 << 3 /* into a new session */
+	WORK_FORK = 1 << 3, /* into a new session */
+	WORK_REFLOG = 1 << 4, /* checkouts and labels */
+	WORK_TRASH = 1 << 5,
+	WORK_CONVERT = 1 << 6
 };
+/* What a format allows, before anything of a session is looked at. */
+enum { STORE_WHY = 100 };
+bool store_can(const char *format, unsigned what, char why[STORE_WHY]);
 /* Which operations this session allows: bits of enum work_write; why not, in a sentence. */
 bool work_can(const struct work *w, unsigned what, const char **why);
 
@@ -175,6 +186,14 @@ int work_fork_new(
 	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);
 /* An empty title removes it. ERR_CORRUPT: the sidecar is no JSON object and is left alone. */
 int work_rename(struct work *w, struct str title, bool dry, struct done *d, struct err *err);
+/*
+ * A repair and a fork of a fresh dsh log wait a moment to see whether it is
+ * being written. Who must not be held up asks this first until it is no longer
+ * 1: 0, the operation goes on at once; ERR_CHANGED, somebody writes. Never
+ * waits. The first call brings the session up to date, like an operation.
+ */
+int work_rests(struct work *w, struct err *err);
+void work_rests_stop(struct work *w); /* it will not be asked again */
 /*
  * Torn tail aside (`path` says where), lost appends again; of a dsh log what
  * loading it would commit. "nothing to repair" is no error.

@@ -347,7 +347,8 @@ static bool sidecar_changed(struct work *w)
 	       log_id_differs(&w->sidecar_id, &now);
 }
 
-int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err)
+static int look_again(
+	struct work *w, enum work_change *change, char said[200], struct err *err)
 {
 	struct news news = { .nlost = work_nlost(w) };
 	enum log_change file;
@@ -395,6 +396,24 @@ out:
 	return rc;
 }
 
+int work_refresh(struct work *w, enum work_change *change, char said[200], struct err *err)
+{
+	struct err e = { 0 };
+	int rc = look_again(w, change, said, &e);
+
+	if (rc < 0)
+		done_set(w->trouble, sizeof(w->trouble), str_of(e.text));
+	else
+		done_set(w->trouble, sizeof(w->trouble),
+			str_of(*change == WORK_GONE ? said : ""));
+	return rc < 0 ? err_hand_over(err, &e) : 0;
+}
+
+const char *work_trouble(const struct work *w)
+{
+	return w->trouble;
+}
+
 int work_sync(struct work *w, struct err *err)
 {
 	enum work_change change;
@@ -427,8 +446,11 @@ int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *
 
 _Static_assert((int)WORK_APPEND == (int)FORMAT_APPEND && (int)WORK_TITLE == (int)FORMAT_TITLE &&
 		       (int)WORK_REPAIR == (int)FORMAT_REPAIR &&
-		       (int)WORK_FORK == (int)FORMAT_FORK,
+		       (int)WORK_FORK == (int)FORMAT_FORK && (int)WORK_REFLOG == (int)FORMAT_REFLOG &&
+		       (int)WORK_TRASH == (int)FORMAT_TRASH &&
+		       (int)WORK_CONVERT == (int)FORMAT_CONVERT,
 	"one set of bits under two names");
+_Static_assert((int)STORE_WHY == (int)FORMAT_WHY, "one sentence under two names");
 
 /* A dsh session has a folder of its own: a new one lies beside that. */
 static bool can_make_session(const struct work *w)
@@ -440,21 +462,31 @@ static bool can_make_session(const struct work *w)
 	return can;
 }
 
+bool store_can(const char *format, unsigned what, char why[STORE_WHY])
+{
+	return format_can(format_by_name(format), what, why);
+}
+
+int work_has(const struct work *w, unsigned what, struct err *err)
+{
+	char why[FORMAT_WHY];
+
+	if (format_can(w->fmt, what, why))
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED, "%s", why);
+}
+
 bool work_can(const struct work *cw, unsigned what, const char **why)
 {
 	struct work *w = (struct work *)cw; /* the sentence lies in the handle */
 
 	w->why[0] = '\0';
 	*why = w->why;
-	if ((w->fmt->can_write & what) != what) {
-		snprintf(w->why, sizeof(w->why),
-			w->fmt == &format_dsh && what == WORK_APPEND
-				? "a dsh log takes no entry of bough's: fork into a new session"
-				: "%s sessions are only read",
-			w->fmt->name);
+	if (!format_can(w->fmt, what, w->why))
 		return false;
-	}
-	if (w->fmt == &format_dsh && w->is_loaded && dsh_refusal(w->s)) {
+	w->why[0] = '\0';
+	if ((what & (FORMAT_APPEND | FORMAT_REPAIR | FORMAT_FORK)) && w->fmt == &format_dsh &&
+		w->is_loaded && dsh_refusal(w->s)) {
 		snprintf(w->why, sizeof(w->why), "the session may not be continued: %s",
 			dsh_refusal(w->s));
 		return false;
@@ -479,10 +511,10 @@ int work_content(struct work *w, uint32_t entry, struct buf *out, struct err *er
 {
 	struct tree_fields f = { 0 };
 	struct arena a = { 0 };
-	int rc;
+	int rc = work_has(w, FORMAT_APPEND, err);
 
-	if (w->fmt != &format_tree)
-		return err_set(err, ERR_UNSUPPORTED, "%s sessions are only read", w->fmt->name);
+	if (rc < 0)
+		return rc;
 	if (entry >= w->s->n)
 		return err_set(err, ERR_NOTFOUND, "no such entry");
 	rc = tree_read_fields(w->s, entry, &a, &f, err);

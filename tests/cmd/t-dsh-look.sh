@@ -84,11 +84,14 @@ want_json would_add 4
 want_json entries 3
 run verify store
 want 0
-want_out '5 sessions checked: nothing found; 5 with an interrupted turn'
+want_line '^5 sessions checked: nothing found; 5 with an interrupted turn$'
+want_line "^store/--srv-harbour-tides--/i-tools/session.jsonl.zstd: interrupted: $open\$"
 run verify store --json
 want 0
 want_json ok true
 want_json interrupted 5
+want_json findings.0 '(none)'
+want_json remarks.4.kind interrupted
 snapshot . >"$tmp/after"
 want_same "$tmp/before" "$tmp/after"
 
@@ -99,7 +102,7 @@ run show "$tools"
 want_line '^tip +22, the last entry of the file$'
 no_line '^open '
 run verify store
-want_out '5 sessions checked: nothing found; 4 with an interrupted turn'
+want_line '^5 sessions checked: nothing found; 4 with an interrupted turn$'
 run cat "$tools" 22
 want 0
 want_empty err

@@ -115,6 +115,17 @@ snapshot "$HOME" >"$tmp/before"
 run checkout "$conversation" talk/main/r1
 want 3
 want_err 'flow sessions are only read'
+for wish in "checkout CONV nothing" "fork CONV nothing" "fork --new CONV nothing" \
+	"fork -m text CONV nothing" "fork --edit CONV nothing" "convert --compression none CONV" \
+	"rename CONV title" "trash CONV" "repair CONV" "label CONV nothing here"; do
+	# shellcheck disable=SC2086 # words
+	VISUAL='touch edited;' run ${wish%%CONV*} "$conversation" ${wish##*CONV}
+	want 3
+	want_empty out
+	want_err 'flow sessions are only read'
+done
+ran="the editor"
+[ ! -e edited ] || fail "was opened"
 run label "$conversation" talk/main/r1 here
 want 3
 want_err 'flow sessions are only read'

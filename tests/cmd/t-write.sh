@@ -124,21 +124,22 @@ want 0
 run show branches.jsonl tip --json
 want_json parent 9b810e76-6ec9-4286-a3ca-828dd5f4b3b2
 want_json role ASSISTANT
-# the editor: a script that keeps the header and writes below it
+# the editor: a script that keeps the notes and writes around them
 cat >"$tmp/edit" <<'EDITOR'
 #!/bin/sh
 cp "$1" "${0%/*}/edited"
-printf '# a heading\nwritten\n' >>"$1"
+{ printf '# a heading\n'; sed '2i in between' "$1"; printf 'written\n'; } >"$1.new"
+mv "$1.new" "$1"
 EDITOR
 chmod +x "$tmp/edit"
 export EDITOR="$tmp/edit"
 run fork branches.jsonl "$second" --edit
 want 0
 run show branches.jsonl tip --json
-want_json parts.0.text "$(printf '\n# a heading\nwritten')"
+want_json parts.0.text "$(printf '# a heading\n\nin between\nwritten')"
 cp "$tmp/edited" "$tmp/out"
-want_line '^# bough: a new entry below b2221a58-008a-45a6-8464-7159c324c985 \(assistant\)$'
-want_line '^# in Three ways$'
+want_line '^#: bough: a new entry below b2221a58-008a-45a6-8464-7159c324c985 \(assistant\)$'
+want_line '^#: in Three ways$'
 run fork branches.jsonl "$second" --retry --edit
 want 0
 cp "$tmp/edited" "$tmp/out"

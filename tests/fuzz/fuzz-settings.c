@@ -9,9 +9,9 @@
 
 #include <string.h>
 
+#include "base/draft.h"
 #include "ui/cell.h"
 #include "ui/keymap.h"
-#include "ui/outside.h"
 #include "ui/settings.h"
 #include "ui/theme.h"
 
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	try_sequence(text);
 	try_theme(text);
 	try_row(text);
-	outside_strip_notes(text, (struct str){ text.p, n / 2 }, &out);
+	draft_take(text, (struct str){ text.p, n / 2 }, &out);
 	HOLDS(out.n <= n);
 	buf_release(&out);
 	return 0;

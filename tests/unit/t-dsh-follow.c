@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -291,6 +293,51 @@ static void test_replaced(void **state)
 	end();
 }
 
+static void is_in_trouble(const char *reason)
+{
+	enum work_change change;
+	struct err err = { 0 };
+	uint32_t n = work_session(work)->n;
+
+	for (int i = 0; i < 2; i++) {
+		assert_true(work_refresh(work, &change, said, &err) < 0);
+		assert_non_null(strstr(err.text, reason));
+		assert_string_equal(work_trouble(work), err.text);
+		assert_int_equal(work_session(work)->n, n); /* what was read stays */
+		err_clear(&err);
+	}
+}
+
+/* The log turns into something that is no file, and back again. */
+static void test_no_file(void **state)
+{
+	char *kept = xasprintf("%s/kept", dir);
+	enum work_change change;
+
+	(void)state;
+	for (int zstd = 0; zstd < 2; zstd++) {
+		begin(zstd);
+		assert_string_equal(work_trouble(work), "");
+		assert_int_equal(rename(path, kept), 0);
+		assert_int_equal(work_refresh(work, &change, said, NULL), 0);
+		assert_int_equal(change, WORK_GONE);
+		assert_string_equal(
+			work_trouble(work), "the file is gone; what was read stays on the screen");
+		assert_int_equal(mkfifo(path, 0600), 0);
+		is_in_trouble("is a fifo");
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(mkdir(path, 0700), 0);
+		is_in_trouble("is a folder");
+		assert_int_equal(rmdir(path), 0);
+		assert_int_equal(rename(kept, path), 0);
+		refresh();
+		assert_string_equal(work_trouble(work), "");
+		is_as_fresh();
+		end();
+	}
+	free(kept);
+}
+
 /* What only a repair would add is drawn, and is neither an entry of the file nor its tip. */
 static void is_open_behind_first(struct session *s)
 {
@@ -445,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_rollback),
 		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_no_file),
 		cmocka_unit_test(test_open_turn),
 		cmocka_unit_test(test_kin),
 	};

@@ -1,6 +1,5 @@
 /*
- * t-prompt.c - line editing with wide text, history, completion, questions;
- * and what comes back from the editor.
+ * t-prompt.c - line editing with wide text, history, completion, questions.
  */
 #include "config.h"
 
@@ -17,7 +16,6 @@
 
 #include "base/utf8.h"
 #include "ui/internal.h"
-#include "ui/outside.h"
 #include "ui/view.h"
 
 static struct ui ui;
@@ -240,30 +238,6 @@ static void test_drawing(void **state)
 	row_release(&rb);
 }
 
-static void test_strip_notes(void **state)
-{
-	static const char notes[] = "#: note\n#: more\n";
-	static const struct {
-		const char *in, *want;
-	} rows[] = {
-		{ "\n#: note\n#: more\n", "" },
-		{ "hello\n#: note\n#: more\n", "hello" },
-		{ "#: note\nhello\n#: more\n\nand this\n", "hello\n\nand this" },
-		{ "#: note\n#: more\n\n  \n", "" },
-		{ "", "" },
-		{ "#: more", "" },
-		{ "#: mine\n#: note\n#: note of mine\n", "#: mine\n#: note of mine" },
-		{ "\n\n  indented\n\n\nx\n\n", "  indented\n\n\nx" },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct buf out = { 0 };
-		outside_strip_notes(str_of(rows[i].in), str_of(notes), &out);
-		assert_string_equal(out.n ? out.p : "", rows[i].want);
-		buf_release(&out);
-	}
-}
-
 static int end(void **state)
 {
 	prompt_release(&ui.prompt);
@@ -281,7 +255,6 @@ int main(void)
 		cmocka_unit_test(test_question),
 		cmocka_unit_test(test_question_width),
 		cmocka_unit_test(test_drawing),
-		cmocka_unit_test(test_strip_notes),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

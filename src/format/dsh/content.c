@@ -292,18 +292,14 @@ static void add_todos(struct job *j, struct str data)
 static void add_folded(struct job *j, const struct dsh_rec *r)
 {
 	struct str data = rec_field(r, K_DATA);
-	struct buf text = { 0 };
-	size_t n;
 
 	if (r->type == T_TODO) {
 		add_todos(j, data);
 		return;
 	}
-	json_put_compact(&text, data);
-	n = text.n > SHORT_TEXT ? SHORT_TEXT : text.n;
+	data.n = data.n > SHORT_TEXT ? SHORT_TEXT : data.n;
 	add_meta(j, parts_decode(j->a, rec_field(r, K_TYPE), SHORT_TEXT, NULL),
-		(struct str){ arena_strndup(j->a, text.p ? text.p : "", n), n });
-	buf_release(&text);
+		arena_keep(j->a, data));
 }
 
 /* Marks of turns and steps say nothing that the entries do not say. */

@@ -21,7 +21,8 @@ const struct format format_tree = {
 	.name = "tree",
 	.title = "tree sessions (SoPhi)",
 	.sign = "<id>.jsonl with one entry (id, role, content, timestamp) a line",
-	.can_write = FORMAT_APPEND | FORMAT_TITLE | FORMAT_REPAIR | FORMAT_FORK,
+	.can_write = FORMAT_APPEND | FORMAT_TITLE | FORMAT_REPAIR | FORMAT_FORK | FORMAT_REFLOG |
+		FORMAT_TRASH,
 	.detect = tree_detect,
 	.scan = tree_scan,
 	.open = tree_open,
