@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/draft.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -246,5 +247,5 @@ void outside_copy(struct ui *ui, struct str text, bool is_id)
 	else if (is_id)
 		ui_say(ui, "copied the id %.*s", (int)text.n, text.p);
 	else
-		ui_say(ui, "copied the text, %zu bytes", text.n);
+		ui_say(ui, "copied the text, %zu byte%s", text.n, plural(text.n, "", "s"));
 }

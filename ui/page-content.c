@@ -103,7 +103,7 @@ static void plain(struct page *p, const struct part *part)
 		page_line(p, ROLE_NORMAL, "", text.p, text.n);
 	if (codes) {
 		snprintf(line, sizeof(line), "(%zu colour code%s hidden)", codes,
-			codes == 1 ? "" : "s");
+			plural(codes, "", "s"));
 		page_line(p, ROLE_DIM, "", line, strlen(line));
 	}
 	buf_release(&stripped);

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/clock.h"
 #include "ui/page.h"
 
 #include <inttypes.h>
@@ -81,7 +82,8 @@ void page_hex(struct page *p, uint64_t offset, const void *bytes, size_t n)
 		put_row(p, text, b + i, (int)len, (int)step);
 	}
 	if (shown < n) {
-		snprintf(text, sizeof(text), "... %zu more bytes", n - shown);
+		snprintf(text, sizeof(text), "... %zu more byte%s", n - shown,
+			plural(n - shown, "", "s"));
 		page_line(p, ROLE_DIM, "", text, strlen(text));
 		p->more = true;
 	}

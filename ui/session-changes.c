@@ -425,7 +425,7 @@ enum effect alter_repair(struct view *v, const char *arg)
 		snprintf(spec.label, sizeof(spec.label), "Set the torn %s at the end aside? (y/n) ", size);
 	} else {
 		snprintf(spec.label, sizeof(spec.label), "Append %zu lost %s again? (y/n) ",
-			work_nlost(sv->w), work_nlost(sv->w) == 1 ? "entry" : "entries");
+			work_nlost(sv->w), plural(work_nlost(sv->w), "entry", "entries"));
 	}
 	prompt_open(v->ui, &spec);
 	return FX_REDRAW;

@@ -37,8 +37,8 @@ size_t session_flags(const struct session_row *row, struct session_flag out[SESS
 	}
 	if (row->is_damaged) {
 		struct session_flag *f = add(out, &n, ROLE_DAMAGE, "broken");
-		snprintf(f->text, sizeof(f->text), row->nproblems == 1 ? "%u problem" : "%u problems",
-			row->nproblems);
+		snprintf(f->text, sizeof(f->text), "%u problem%s", row->nproblems,
+			plural(row->nproblems, "", "s"));
 	}
 	if (row->is_live)
 		add(out, &n, ROLE_NEW, "live");

@@ -101,7 +101,7 @@ static void branches_row(struct view *v, size_t line, struct rowbuf *out)
 	count_human(b->length, length);
 	row_field_right(out, ROLE_DIM, length, strlen(length), 7);
 	if (row_left(out) > 50)
-		row_str(out, ROLE_DIM, b->length == 1 ? " entry  " : " entries");
+		row_str(out, ROLE_DIM, plural(b->length, " entry  ", " entries"));
 	time_age(b->last_time, clock_now_ms(), age);
 	row_field_right(out, ROLE_TIME, age, strlen(age), 6);
 	row_spaces(out, ROLE_NORMAL, 2);
@@ -129,7 +129,7 @@ static void branches_header(struct view *v, struct rowbuf *out)
 	char id[64];
 
 	bar_begin(&bar, out);
-	bar_say(bar_left(&bar, 0), ROLE_TITLE, "%zu %s", b->n, b->n == 1 ? "branch" : "branches");
+	bar_say(bar_left(&bar, 0), ROLE_TITLE, "%zu %s", b->n, plural(b->n, "branch", "branches"));
 	bar_elastic(&bar, 8);
 	if (s->tip != ENTRY_NONE) {
 		entry_short_id(sv, s->tip, id);

@@ -391,9 +391,9 @@ static void conversation_header(struct view *v, struct rowbuf *out)
 	bar_say(bar_left(&b, 4), ROLE_TITLE, "round %u of %u", round, folded);
 	bar_say(bar_left(&b, 4), ROLE_TITLE, "%u/%u", round, folded);
 	bar_shorter(&b);
-	bar_say(bar_left(&b, 5), ROLE_TITLE, "%s %s", nodes, sums.nodes == 1 ? "node" : "nodes");
+	bar_say(bar_left(&b, 5), ROLE_TITLE, "%s %s", nodes, plural(sums.nodes, "node", "nodes"));
 	bar_say(bar_left(&b, 7), ROLE_TITLE, "%s %s", relations,
-		sums.relations == 1 ? "relation" : "relations");
+		plural(sums.relations, "relation", "relations"));
 	bar_say(bar_left(&b, 6), ROLE_TITLE, "%u open", sums.open);
 	header_right(cv, &b);
 	bar_draw(&b, ROLE_TITLE, out);

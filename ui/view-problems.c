@@ -56,7 +56,8 @@ static void problems_row(struct view *v, size_t line, struct rowbuf *out)
 		snprintf(text, sizeof(text), "-");
 	row_field(out, ROLE_TIME, text, strlen(text), row_left(out) > 60 ? 12 : 8);
 	if (row_left(out) > 60) {
-		snprintf(text, sizeof(text), "offset %" PRIu64, p->offset);
+		snprintf(text, sizeof(text), "offset %" PRIu64,
+			session_place(session_model(v->below), p->offset));
 		row_field(out, ROLE_DIM, text, strlen(text), 18);
 	}
 	row_field(out, ROLE_DAMAGE, p->kind, strlen(p->kind), row_left(out) > 40 ? 14 : 0);
@@ -76,7 +77,8 @@ static void problems_header(struct view *v, struct rowbuf *out)
 	count_human(list->n + list->more, count);
 	bar_say(bar_left(&b, 1), ROLE_TITLE, "%s", list->n + list->more ? count : "none");
 	if (list->more > 0)
-		bar_say(bar_left(&b, 2), ROLE_TITLE, "%" PRIu64 " more are not listed", list->more);
+		bar_say(bar_left(&b, 2), ROLE_TITLE, "%" PRIu64 " more %s not listed",
+			list->more, plural(list->more, "is", "are"));
 	bar_draw(&b, ROLE_TITLE, out);
 }
 
@@ -118,18 +120,18 @@ static void repair_line(struct view *v, struct page *p)
 		say(p, ROLE_DAMAGE, work_trouble(sv->w));
 	count_human(session_committed(s), count);
 	if (v->below->ops == &view_conversation)
-		snprintf(text, sizeof(text), "folded: %" PRIu64 " bytes of rounds, %s %s.",
-			s->committed, count, session_committed(s) == 1 ? "node" : "nodes");
+		snprintf(text, sizeof(text), "folded: %" PRIu64 " byte%s of rounds, %s %s.",
+			s->committed, plural(s->committed, "", "s"), count, plural(session_committed(s), "node", "nodes"));
 	else
-		snprintf(text, sizeof(text), "committed: %" PRIu64 " bytes, %s %s.", s->committed,
-			count, session_committed(s) == 1 ? "entry" : "entries");
+		snprintf(text, sizeof(text), "committed: %" PRIu64 " byte%s, %s %s.", s->committed,
+			plural(s->committed, "", "s"), count, plural(session_committed(s), "entry", "entries"));
 	say(p, ROLE_DIM, text);
 	if (s->is_torn && !s->ops->events) {
 		struct buf b = { 0 };
 		buf_printf(&b,
-			"A repair would move the %" PRIu64 " bytes behind them to %s.torn-%" PRIu64
+			"A repair would move the %" PRIu64 " byte%s behind them to %s.torn-%" PRIu64
 			".",
-			s->size - s->committed, path_base(s->path), s->committed);
+			s->size - s->committed, plural(s->size - s->committed, "", "s"), path_base(s->path), s->committed);
 		say(p, ROLE_NORMAL, b.p);
 		buf_release(&b);
 	}
@@ -164,7 +166,7 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	struct session *s = session_model(v->below);
 	const struct problem *problem;
 	struct err err = { 0 };
-	uint64_t from, want;
+	uint64_t from, want, place;
 	size_t got = 0;
 	char *bytes;
 
@@ -173,8 +175,10 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 		return;
 	}
 	problem = &list_of(v)->v[v->cursor];
-	from = problem->offset > PEEK_BEFORE ? problem->offset - PEEK_BEFORE : 0;
+	from = place = session_place(s, problem->offset);
+	from = from > PEEK_BEFORE ? from - PEEK_BEFORE : 0;
 	from -= from % 16;
+	from = problem->offset - (place - from);
 	want = problem->offset - from + (problem->length ? problem->length : 64);
 	bytes = malloc(PEEK_MAX);
 	if (bytes && has_place(problem) &&
@@ -186,7 +190,7 @@ static void problems_pane(struct view *v, struct page *p, size_t limit)
 	if (problem->message)
 		say(p, ROLE_NORMAL, problem->message);
 	if (got > 0)
-		page_hex(p, from, bytes, got);
+		page_hex(p, session_place(s, from), bytes, got);
 	free(bytes);
 }
 

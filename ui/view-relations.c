@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "ui/internal.h"
 #include "ui/page.h"
 #include "ui/picks.h"
@@ -116,7 +117,7 @@ static void relations_header(struct view *v, struct rowbuf *out)
 	if (shown < n)
 		bar_say(bar_left(&b, 0), ROLE_TITLE, "%zu of %u relations", shown, n);
 	else
-		bar_say(bar_left(&b, 0), ROLE_TITLE, "%u %s", n, n == 1 ? "relation" : "relations");
+		bar_say(bar_left(&b, 0), ROLE_TITLE, "%u %s", n, plural(n, "relation", "relations"));
 	bar_elastic(&b, 12);
 	if (conversation_model(v)) {
 		put_filter(v, "type", of(v)->type, 1, &b);

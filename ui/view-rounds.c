@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "ui/internal.h"
 #include "ui/page.h"
 #include "ui/view-conversation.h"
@@ -204,7 +205,7 @@ static void rounds_header(struct view *v, struct rowbuf *out)
 			r = at;
 	}
 	if (c)
-		bar_say(bar_left(&b, 2), ROLE_TITLE, "%zu %s", n, n == 1 ? "round" : "rounds");
+		bar_say(bar_left(&b, 2), ROLE_TITLE, "%zu %s", n, plural(n, "round", "rounds"));
 	if (r.folded) {
 		bar_say(bar_left(&b, 4), ROLE_TITLE, "head %.12s", r.digest);
 		bar_say(bar_left(&b, 3), ROLE_TITLE, "%" PRIu64 " sequences", r.through_seq);

@@ -263,7 +263,7 @@ static void header_right(struct view *v, struct bar *b)
 	}
 	if (nproblems > 0)
 		bar_say(bar_right(b, 1), ROLE_DAMAGE, "%zu %s", nproblems,
-			nproblems == 1 ? "problem" : "problems");
+			plural(nproblems, "problem", "problems"));
 	if (sv->is_loaded && work_nlost(sv->w) > 0)
 		bar_say(bar_right(b, 1), ROLE_DAMAGE, "%zu lost", work_nlost(sv->w));
 	if (*work_trouble(sv->w))
@@ -297,7 +297,7 @@ static void session_header(struct view *v, struct rowbuf *out)
 	bar_elastic(&b, b.width / 3);
 	count_human(session_own(s), count);
 	bar_say(bar_left(&b, 4), ROLE_TITLE, "%s %s", count,
-		session_own(s) == 1 ? "entry" : "entries");
+		plural(session_own(s), "entry", "entries"));
 	if (s->nleaves > 1)
 		bar_say(bar_left(&b, 6), ROLE_TITLE, "%u branches", s->nleaves);
 	header_tip(sv, &b);
@@ -436,8 +436,8 @@ static enum effect session_changed(struct view *v)
 		fx = FX_RELAYOUT | FX_PANE;
 	}
 	if (work_nlost(sv->w) > nlost)
-		ui_error(v->ui, "another writer wiped out %zu of bough's entries; r appends them again",
-			work_nlost(sv->w));
+		ui_error(v->ui, "another writer wiped out %zu of bough's entries; r appends %s again",
+			work_nlost(sv->w), plural(work_nlost(sv->w), "it", "them"));
 	else if (said[0])
 		ui_say(v->ui, "%s", said);
 	buf_release(&id);

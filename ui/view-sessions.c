@@ -113,7 +113,7 @@ static void draw_group(const struct sessions *s, const struct session_line *l, s
 	row_str(bar_left(&b, 0), ROLE_GROUP, *path ? path : "(no project)");
 	bar_elastic(&b, 8);
 	count_human(l->count, count);
-	bar_say(bar_right(&b, 1), ROLE_DIM, "%s %s", count, l->count == 1 ? "session" : "sessions");
+	bar_say(bar_right(&b, 1), ROLE_DIM, "%s %s", count, plural(l->count, "session", "sessions"));
 	bar_draw(&b, ROLE_NORMAL, out);
 	free(path);
 }
@@ -265,7 +265,7 @@ static void sessions_header(struct view *v, struct rowbuf *out)
 		bar_say(bar_right(&b, 1), ROLE_LABEL, "%zu of %s sessions", r->nshown, count);
 	else
 		bar_say(bar_right(&b, 1), ROLE_TITLE, "%s %s", count,
-			r->nsessions == 1 ? "session" : "sessions");
+			plural(r->nsessions, "session", "sessions"));
 	bar_say(bar_right(&b, 3), ROLE_TITLE, "by %s", session_rows_sort_name(r));
 	if (!r->filter)
 		bar_say(bar_right(&b, 4), ROLE_TITLE, "all");

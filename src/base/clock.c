@@ -207,3 +207,8 @@ void count_human(uint64_t n, char out[32])
 	}
 	*out = '\0';
 }
+
+const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}

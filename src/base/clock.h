@@ -24,5 +24,7 @@ void time_clock(int64_t at_ms, char out[16]); /* "10:01:12" */
 void size_human(uint64_t bytes, char out[16]);
 /* "12,345" */
 void count_human(uint64_t n, char out[32]);
+/* The ending, or the word, that goes with a number: plural(n, "y", "ies"). */
+const char *plural(uint64_t n, const char *one, const char *many);
 
 #endif

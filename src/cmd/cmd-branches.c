@@ -91,7 +91,8 @@ static void print_branch(struct cmd *c, const struct short_ids *ids, const struc
 	used = out_fit(o, ids_short(c, ids, b->leaf), 0);
 	out_style(o, STYLE_NONE);
 	out_pad(o, id_width - used);
-	out_printf(o, "  %6" PRIu32 " entries  %4s  ", b->length, age);
+	out_printf(o, "  %6" PRIu32 " %-7s  %4s  ", b->length,
+		plural(b->length, "entry", "entries"), age);
 	preview(c, first_prompt(c->s, b), 400, &text);
 	out_fit(o, (struct str){ text.p, text.n },
 		o->columns > id_width + 40 ? o->columns - id_width - 26 : 0);
@@ -262,7 +263,7 @@ static void print_peek(struct cmd *c, const struct problem *p)
 	if (want == 0 || c->s->ops->peek(c->s, p->offset, bytes, want, &got, &c->err) < 0)
 		return;
 	for (size_t i = 0; i < got; i += PEEK_ROW)
-		print_hex_row(&c->out, p->offset + i, bytes + i,
+		print_hex_row(&c->out, session_place(c->s, p->offset) + i, bytes + i,
 			got - i < PEEK_ROW ? got - i : PEEK_ROW);
 }
 
@@ -273,13 +274,15 @@ static void print_outlook(struct cmd *c)
 	size_t nlost = work_nlost(c->work);
 	char open[200];
 
-	out_printf(o, "committed: %" PRIu64 " bytes, %" PRIu32 " entr%s.", s->committed,
-		session_committed(s), session_committed(s) == 1 ? "y" : "ies");
+	out_printf(o, "committed: %" PRIu64 " byte%s, %" PRIu32 " entr%s.", s->committed,
+		plural(s->committed, "", "s"),
+		session_committed(s), plural(session_committed(s), "y", "ies"));
 	if (s->is_torn)
-		out_printf(o, "  A repair would move the last %" PRIu64 " bytes to %s.torn-%" PRIu64 ".",
-			s->size - s->committed, path_base(s->path), s->committed);
+		out_printf(o, "  A repair would move the last %" PRIu64 " byte%s to %s.torn-%" PRIu64 ".",
+			s->size - s->committed, plural(s->size - s->committed, "", "s"), path_base(s->path), s->committed);
 	if (nlost)
-		out_printf(o, "  A repair would append %zu lost entries again.", nlost);
+		out_printf(o, "  A repair would append %zu lost entr%s again.", nlost,
+			plural(nlost, "y", "ies"));
 	out_puts(o, "\n");
 	if (work_interrupted(c->work, open))
 		out_printf(o, "open: %s.\n", open);
@@ -290,7 +293,7 @@ static json_doc *json_problems(struct cmd *c)
 	json_doc *o = json_doc_object(), *list = json_doc_list();
 
 	for (size_t i = 0; i < c->s->problems.n; i++)
-		json_doc_add(list, json_problem(&c->s->problems.v[i]));
+		json_doc_add(list, json_problem(c->s, &c->s->problems.v[i]));
 	json_doc_set(o, "id", json_cstr(c->s->id));
 	json_doc_set(o, "path", json_cstr(c->s->path));
 	json_doc_set(o, "entries", json_doc_uint(session_own(c->s)));
@@ -317,7 +320,8 @@ int cmd_problems(struct cmd *c)
 		print_peek(c, &c->s->problems.v[i]);
 	}
 	if (c->s->problems.more)
-		out_printf(&c->out, "%" PRIu64 " more are only counted\n", c->s->problems.more);
+		out_printf(&c->out, "%" PRIu64 " more %s only counted\n", c->s->problems.more,
+			plural(c->s->problems.more, "is", "are"));
 	print_outlook(c);
 	return c->err.code ? cmd_fail(c) : found;
 }

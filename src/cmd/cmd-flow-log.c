@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/clock.h"
 #include "cmd/cmd-flow.h"
 
 #include <limits.h>
@@ -40,8 +41,8 @@ static void print_talk(struct out *o, const struct flow_talk *t)
 	out_words_in(o, STYLE_HEAD, t->at.n ? t->at : str_of("-"));
 	out_puts(o, "  ");
 	out_words_in(o, STYLE_ID, t->id);
-	out_printf(o, "  %u run%s, %u step%s, %u tool%s\n", t->runs, t->runs == 1 ? "" : "s",
-		t->steps, t->steps == 1 ? "" : "s", t->tools, t->tools == 1 ? "" : "s");
+	out_printf(o, "  %u run%s, %u step%s, %u tool%s\n", t->runs, plural(t->runs, "", "s"),
+		t->steps, plural(t->steps, "", "s"), t->tools, plural(t->tools, "", "s"));
 	print_said(o, STYLE_USER, "asked", t->label);
 	print_said(o, STYLE_ASSISTANT, "answered", t->reply);
 	out_puts(o, "\n");

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/clock.h"
 #include "cmd/cmd-flow.h"
 
 #include <inttypes.h>
@@ -96,9 +97,9 @@ static void print_sum(const struct findings *fs)
 
 	flow_rounds(fs->f, &n);
 	out_words(o, str_of(flow_id(fs->f)));
-	out_printf(o, ": %zu round%s checked: ", n, n == 1 ? "" : "s");
+	out_printf(o, ": %zu round%s checked: ", n, plural(n, "", "s"));
 	if (fs->n)
-		out_printf(o, "%" PRIu64 " finding%s", fs->n, fs->n == 1 ? "" : "s");
+		out_printf(o, "%" PRIu64 " finding%s", fs->n, plural(fs->n, "", "s"));
 	else
 		out_puts(o, fs->unread ? "no finding" : "nothing found");
 	if (fs->unread)

@@ -270,7 +270,8 @@ static void print_counts(struct cmd *c, const struct session_row *row)
 	else if (row->is_uncounted)
 		out_puts(&c->out, "     - entries  ");
 	else
-		out_printf(&c->out, "%6" PRIu32 " entries  ", row->entries);
+		out_printf(&c->out, "%6" PRIu32 " %-7s  ", row->entries,
+			plural(row->entries, "entry", "entries"));
 	if (row->branches > 1)
 		out_printf(&c->out, "%4" PRIu32 " branches  ", row->branches);
 	else
@@ -326,7 +327,7 @@ static void print_groups(struct cmd *c, struct list *l, const uint32_t *len, int
 			out_puts(&c->out, "\n");
 		out_words_in(&c->out, STYLE_HEAD, str_of(name));
 		out_printf(&c->out, "  %zu session%s\n", l->groups[g].count,
-			l->groups[g].count == 1 ? "" : "s");
+			plural(l->groups[g].count, "", "s"));
 		free(name);
 		for (int i = l->groups[g].first; i != NO_ITEM; i = next_item(l, i))
 			print_item(c, &l->v[i], len[i], width);

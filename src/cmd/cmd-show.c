@@ -55,10 +55,11 @@ static void print_counts(struct cmd *c)
 	count_human(s->size, size);
 	count_human(s->committed, committed);
 	fact_name(c, "size");
-	out_printf(o, "%s bytes, %s committed\n", size, committed);
+	out_printf(o, "%s byte%s, %s committed\n", size, plural(s->size, "", "s"), committed);
 	fact_name(c, "entries");
-	out_printf(o, "%" PRIu32 "  (%" PRIu32 " roots, %" PRIu32 " branches, %" PRIu32 " forks)\n",
-		session_own(s), s->nroots, s->nleaves, s->nforks);
+	out_printf(o, "%" PRIu32 "  (%" PRIu32 " root%s, %" PRIu32 " branch%s, %" PRIu32 " fork%s)\n",
+		session_own(s), s->nroots, plural(s->nroots, "", "s"), s->nleaves,
+		plural(s->nleaves, "", "es"), s->nforks, plural(s->nforks, "", "s"));
 	time_full(s->first_time, from);
 	time_full(s->last_time, to);
 	fact_name(c, "time");
@@ -115,8 +116,8 @@ static void print_state(struct cmd *c)
 	}
 	if (nlost) {
 		fact_name(c, "lost");
-		out_printf(o, "%zu of bough's entries are gone from the file; `bough repair` appends them again\n",
-			nlost);
+		out_printf(o, "%zu of bough's entries %s gone from the file; `bough repair` appends %s again\n",
+			nlost, plural(nlost, "is", "are"), plural(nlost, "it", "them"));
 	}
 	if (work_interrupted(c->work, open))
 		fact_words(c, "open", str_of(open));
@@ -159,12 +160,14 @@ static void print_place(struct cmd *c, uint32_t entry)
 
 	fact_name(c, "place");
 	if (e->flags & ENTRY_PROPOSED) {
-		out_printf(&c->out, "none yet, %" PRIu32 " bytes\n", e->len);
+		out_printf(&c->out, "none yet, %" PRIu32 " byte%s\n", e->len,
+			plural(e->len, "", "s"));
 		return;
 	}
 	if (line)
 		out_printf(&c->out, "line %" PRIu64 ", ", line);
-	out_printf(&c->out, "offset %" PRIu64 ", %" PRIu32 " bytes\n", e->off, e->len);
+	out_printf(&c->out, "offset %" PRIu64 ", %" PRIu32 " byte%s\n", e->off, e->len,
+		plural(e->len, "", "s"));
 }
 
 static void print_flags(struct cmd *c, uint32_t entry)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "format/dsh/dsh.h"
 #include "cmd/cmd-flow.h"
@@ -55,7 +56,7 @@ static void say_problem(struct cmd *c, struct tally *t, const struct session_row
 	struct out *o = &c->out;
 
 	if (c->json) {
-		json_finding(t, row, json_problem(p));
+		json_finding(t, row, json_problem(c->s, p));
 		return;
 	}
 	out_words(o, str_of(row->path));
@@ -80,7 +81,8 @@ static void say_problems(struct cmd *c, struct tally *t, const struct session_ro
 		say_problem(c, t, row, &list->v[i]);
 	if (list->more && !c->json) {
 		out_words(&c->out, str_of(row->path));
-		out_printf(&c->out, ": %" PRIu64 " more findings are only counted\n", list->more);
+		out_printf(&c->out, ": %" PRIu64 " more finding%s only counted\n", list->more,
+			plural(list->more, " is", "s are"));
 	}
 	t->findings += list->n + list->more;
 	t->damaged += list->n > 0;
@@ -202,12 +204,12 @@ static const struct session_row **sorted_rows(struct cmd *c)
 static void print_tally(struct cmd *c, const struct tally *t)
 {
 	out_printf(&c->out, "%" PRIu64 " session%s checked: ", t->sessions,
-		t->sessions == 1 ? "" : "s");
+		plural(t->sessions, "", "s"));
 	if (t->findings == 0 && t->unreadable == 0)
 		out_puts(&c->out, "nothing found");
 	else
 		out_printf(&c->out, "%" PRIu64 " finding%s in %" PRIu64, t->findings,
-			t->findings == 1 ? "" : "s", t->damaged);
+			plural(t->findings, "", "s"), t->damaged);
 	if (t->unreadable)
 		out_printf(&c->out, ", %" PRIu64 " could not be read", t->unreadable);
 	if (t->interrupted)

@@ -176,7 +176,7 @@ json_doc *json_cstr(const char *s); /* null for NULL */
 json_doc *json_id(struct cmd *c, uint32_t entry); /* null for ENTRY_NONE */
 /* `bough show --json`; without `whole` branch, roots, leaves and forks are left out. */
 json_doc *json_session(struct cmd *c, bool whole);
-json_doc *json_problem(const struct problem *p);
+json_doc *json_problem(const struct session *s, const struct problem *p);
 /* An entry's place, kind, time and marks. */
 json_doc *json_entry(struct cmd *c, uint32_t entry);
 /* json_entry with children, metadata and content parts. */

@@ -82,13 +82,13 @@ static json_doc *json_meta(const struct session *s)
 	return o;
 }
 
-json_doc *json_problem(const struct problem *p)
+json_doc *json_problem(const struct session *s, const struct problem *p)
 {
 	json_doc *o = json_doc_object();
 
 	json_doc_set(o, "kind", json_cstr(p->kind));
 	json_doc_set(o, "line", json_doc_uint(p->line));
-	json_doc_set(o, "offset", json_doc_uint(p->offset));
+	json_doc_set(o, "offset", json_doc_uint(session_place(s, p->offset)));
 	json_doc_set(o, "length", json_doc_uint(p->length));
 	json_doc_set(o, "message", json_cstr(p->message));
 	return o;
@@ -124,7 +124,7 @@ json_doc *json_session(struct cmd *c, bool whole)
 
 	problem_sort(&s->problems);
 	for (size_t i = 0; i < s->problems.n; i++)
-		json_doc_add(problems, json_problem(&s->problems.v[i]));
+		json_doc_add(problems, json_problem(s, &s->problems.v[i]));
 
 	json_doc_set(o, "id", json_cstr(s->id));
 	json_doc_set(o, "format", json_cstr(s->format));

@@ -208,7 +208,7 @@ void print_problem_line(struct cmd *c, const struct problem *p)
 
 	if (p->line)
 		out_printf(o, "line %-6" PRIu64 " ", p->line);
-	out_printf(o, "offset %-10" PRIu64 " ", p->offset);
+	out_printf(o, "offset %-10" PRIu64 " ", session_place(c->s, p->offset));
 	out_style(o, STYLE_DAMAGE);
 	out_printf(o, "%-12s", p->kind);
 	out_style(o, STYLE_NONE);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "model/internal.h"
 
@@ -29,6 +30,11 @@ static const char *const kind_names[KIND_COUNT] = {
 const char *kind_name(enum entry_kind kind)
 {
 	return (unsigned)kind < KIND_COUNT ? kind_names[kind] : kind_names[KIND_UNKNOWN];
+}
+
+uint64_t session_place(const struct session *s, uint64_t off)
+{
+	return s->ops->place ? s->ops->place(s, off) : off;
 }
 
 uint64_t session_line(const struct session *s, uint32_t entry)
@@ -192,8 +198,8 @@ static int resolve_tip(struct session *s, const char *form, const char *steps, u
 	for (; n > 0 && entry != ENTRY_NONE; n--)
 		entry = s->entries[entry].parent;
 	if (entry == ENTRY_NONE)
-		return err_set(err, ERR_NOTFOUND, "%s: the tip has only %u entries above it", form,
-			session_depth(s, s->tip));
+		return err_set(err, ERR_NOTFOUND, "%s: the tip has only %u entr%s above it", form,
+			session_depth(s, s->tip), plural(session_depth(s, s->tip), "y", "ies"));
 	*out = entry;
 	return 0;
 }

@@ -123,6 +123,11 @@ struct session_ops {
 	int (*record)(struct session *s, uint32_t entry, struct buf *out, struct err *err);
 	/* Any bytes of the file, for the hex peek. *got may be short at the end. */
 	int (*peek)(struct session *s, uint64_t off, void *p, size_t n, size_t *got, struct err *err);
+	/*
+	 * May be NULL, for sessions of one file: where in its own file a byte
+	 * lies that peek finds at `off`.
+	 */
+	uint64_t (*place)(const struct session *s, uint64_t off);
 	/* May be NULL: what only this format can tell of a session that is loaded. */
 	int (*details)(struct session *s, session_detail_fn *fn, void *arg, struct err *err);
 	/*
@@ -262,6 +267,7 @@ const struct label *session_label(const struct session *s, uint32_t entry);  /* 
 
 /* ---- asking ---- */
 
+uint64_t session_place(const struct session *s, uint64_t off); /* ops->place, or `off` itself */
 uint64_t session_line(const struct session *s, uint32_t entry); /* of the file, from 1; 0: no lines */
 uint64_t session_hash(const struct session *s, const void *id, size_t n);
 /* The id of an entry, in `a`; empty for ENTRY_NONE, and where it can not be had. */

@@ -459,7 +459,7 @@ static int find_by_id(
 	}
 	if (nprefix == 0 || n == 0)
 		return err_set(err, ERR_NOTFOUND, "no session \"%s\" among %zu in %zu root%s", name,
-			st->nrows, st->nroots, st->nroots == 1 ? "" : "s");
+			st->nrows, st->nroots, plural(st->nroots, "", "s"));
 	list_candidates(st, name, n, nexact > 0, list);
 	return err_set(err, ERR_AMBIGUOUS,
 		nexact ? "\"%s\" is the id of %zu sessions" : "\"%s\" begins the ids of %zu sessions",

@@ -134,8 +134,8 @@ static void say_forked(struct work *w, const struct new_entry *n, const struct f
 		buf_printf(&b, "; the torn %llu bytes would be set aside",
 			(unsigned long long)(w->s->size - w->s->committed));
 	if (!dry && info->torn_bytes)
-		buf_printf(&b, "; %llu torn bytes are in %s", (unsigned long long)info->torn_bytes,
-			info->torn_path);
+		buf_printf(&b, "; %llu torn byte%s in %s", (unsigned long long)info->torn_bytes,
+			plural(info->torn_bytes, " is", "s are"), info->torn_path);
 	done_say(d, "%s", b.p);
 	buf_release(&b);
 }
@@ -259,14 +259,16 @@ static void say_repaired(struct work *w, size_t nlost, size_t norphans, bool dry
 
 	if (w->s->is_torn)
 		buf_printf(&b,
-			dry ? "would set %llu torn bytes aside" : "%llu torn bytes set aside in %s",
-			(unsigned long long)(w->s->size - w->s->committed), info->torn_path);
+			dry ? "would set %llu torn byte%s aside"
+			    : "%llu torn byte%s set aside in %s",
+			(unsigned long long)(w->s->size - w->s->committed),
+			plural(w->s->size - w->s->committed, "", "s"), info->torn_path);
 	if (nlost)
 		buf_printf(&b, "%s%s %zu lost entr%s again", b.n ? "; " : "",
-			dry ? "would append" : "appended", nlost, nlost == 1 ? "y" : "ies");
+			dry ? "would append" : "appended", nlost, plural(nlost, "y", "ies"));
 	if (norphans)
 		buf_printf(&b, ", %zu without %s parent: it is gone", norphans,
-			norphans == 1 ? "its" : "their");
+			plural(norphans, "its", "their"));
 	done_say(d, "%s", b.p);
 	buf_release(&b);
 }

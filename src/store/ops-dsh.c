@@ -108,12 +108,12 @@ static void say_repaired(const struct log_append_info *info, uint64_t torn, uint
 
 	if (torn)
 		buf_printf(&b,
-			dry ? "would set %" PRIu64 " torn bytes aside in %s"
-			    : "%" PRIu64 " torn bytes set aside in %s",
-			torn, info->torn_path);
+			dry ? "would set %" PRIu64 " torn byte%s aside in %s"
+			    : "%" PRIu64 " torn byte%s set aside in %s",
+			torn, plural(torn, "", "s"), info->torn_path);
 	if (nevents)
 		buf_printf(&b, "%s%s %" PRIu64 " event%s", b.n ? "; " : "",
-			dry ? "would append" : "appended", nevents, nevents == 1 ? "" : "s");
+			dry ? "would append" : "appended", nevents, plural(nevents, "", "s"));
 	if (nevents && !torn && !dry)
 		buf_adds(&b, " that close the interrupted turn");
 	done_say(d, "%s", b.p);
@@ -241,7 +241,7 @@ bool work_interrupted(const struct work *w, char said[200])
 		turn.n ? "turn " : "a turn", (int)turn.n, turn.n ? turn.p : "");
 	if (!dsh_refusal(w->s))
 		snprintf(said + n, 200 - n, ": a repair would add %" PRIu32 " event%s",
-			session_proposed(w->s), session_proposed(w->s) == 1 ? "" : "s");
+			session_proposed(w->s), plural(session_proposed(w->s), "", "s"));
 	return true;
 }
 

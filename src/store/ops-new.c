@@ -222,7 +222,7 @@ static int copy_once(
 		if (c.has_entry)
 			done_set(d->entry, sizeof(d->entry), str_of(c.entry.id));
 		done_say(d, "%s %u entr%s%s into the new session %s", dry ? "would copy" : "copied",
-			c.n, c.n == 1 ? "y" : "ies", c.has_entry ? " and the new one" : "",
+			c.n, plural(c.n, "y", "ies"), c.has_entry ? " and the new one" : "",
 			short_id(str_of(c.id)).s);
 	}
 	copy_release(&c);

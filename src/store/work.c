@@ -207,11 +207,6 @@ struct news {
 	size_t nlost; /* before */
 };
 
-static const char *plural(uint64_t n, const char *one, const char *many)
-{
-	return n == 1 ? one : many;
-}
-
 /* A writer that could not finish what it began takes it back by truncation. */
 static void say_cut(const struct news *n, struct buf *b)
 {
@@ -256,8 +251,8 @@ static void say_news(struct work *w, const struct news *n, char said[200])
 			buf_printf(&b, "%sthe tip is now %s", b.n ? "; " : "",
 				short_id((struct str){ tip.p, tip.n }).s);
 		if (work_nlost(w) > n->nlost)
-			buf_printf(&b, "%s%zu of bough's entries lost; a repair appends them again",
-				b.n ? "; " : "", work_nlost(w));
+			buf_printf(&b, "%s%zu of bough's entries lost; a repair appends %s again",
+				b.n ? "; " : "", work_nlost(w), plural(work_nlost(w), "it", "them"));
 	}
 	done_set(said, 200, (struct str){ b.p, b.n });
 	buf_release(&b);

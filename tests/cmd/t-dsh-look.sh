@@ -15,7 +15,7 @@ snapshot . >"$tmp/before"
 run show "$tools"
 want 0
 want_line '^tip +19, the last entry of the file$'
-want_line '^entries +3  \(1 roots, 1 branches, 0 forks\)$'
+want_line '^entries +3  \(1 root, 1 branch, 0 forks\)$'
 want_line "^open +$open\$"
 want_line '^problems +none$'
 run show "$tools" --json

@@ -162,4 +162,17 @@ run fold "$conv" --round 3
 want 2
 want_err "'3' is no number from 1 to 2"
 
+# ---- a place in a round is one number wherever it is said
+flow valid
+conv=$root/_conversations/8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01
+sed -i '3s/"revision":[0-9]*/"revision":99/' "$conv"/rounds/r000002-*.sf
+run verify "$conv"
+want 1
+want_line 'round 2: revision: line 3, offset 1267: revision 99 in round 2$'
+run problems "$conv"
+want 1
+want_line '^line 3 +offset 1267 +revision '
+run problems --json "$conv"
+want_json problems.0.offset 1267
+
 finish

@@ -71,7 +71,7 @@ run -r "$root" show branches
 want 0
 want_line '^session +branches$'
 want_line '^title +Three ways$'
-want_line '^entries +11  \(1 roots, 4 branches, 3 forks\)$'
+want_line '^entries +11  \(1 root, 4 branches, 3 forks\)$'
 want_line '^size +2,100 bytes, 2,100 committed$'
 want_line '^time +2026-06-28 08:46:40 to 2026-06-28 08:46:50$'
 want_line '^tip +ad45f23d-3b1a-41df-987f-d2803bab6c39, the last entry of the file$'
@@ -347,4 +347,19 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 else
 	echo "script is not here: nothing was tried on a terminal"
 fi
+# ---- one of a kind is no plural
+printf '{"id":"a","role":"USER","content":"only","timestamp":1}\n' >"$tmp/one.jsonl"
+run show "$tmp/one.jsonl"
+want_line '^entries +1  \(1 root, 1 branch, 0 forks\)$'
+run branches "$tmp/one.jsonl"
+want_line '^@ a +1 entry   '
+run list "$tmp/one.jsonl"
+want_line ' 1 entry   '
+want_line '  1 session$'
+run problems "$tmp/one.jsonl"
+want_line '^committed: [0-9]+ bytes, 1 entry\.$'
+printf 'x' >>"$tmp/one.jsonl"
+run problems "$tmp/one.jsonl"
+want_line 'A repair would move the last 1 byte to one\.jsonl\.torn-'
+
 finish

@@ -257,9 +257,19 @@ static void test_random(void **state)
 	assert_int_equal(kinds, 256); /* fails by chance once in 10^11 runs */
 }
 
+static void test_plural(void **state)
+{
+	assert_string_equal(plural(0, "y", "ies"), "ies");
+	assert_string_equal(plural(1, "y", "ies"), "y");
+	assert_string_equal(plural(2, "y", "ies"), "ies");
+	assert_string_equal(plural(UINT64_MAX, "", "s"), "s");
+	assert_string_equal(plural((uint64_t)UINT32_MAX + 2, "", "s"), "s"); /* 1, cut to 32 bits */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_time),

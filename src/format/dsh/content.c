@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "format/parts.h"
 
 enum {
@@ -404,7 +405,7 @@ static void add_card(struct job *j, const struct dsh_rec *r)
 	num_count(json_get(op, "end"), &end);
 	add_note(j, arena_printf(j->a,
 			    "removed: %" PRIu64 " message%s, events %" PRIu64 " to %" PRIu64 "%s",
-			    removed, removed == 1 ? "" : "s", start, end,
+			    removed, plural(removed, "", "s"), start, end,
 			    removed ? "" : " (the replacement could not be applied)"));
 	add_note(j, arena_printf(j->a, "kept: %" PRIu64 " of %" PRIu64 " messages",
 			    before > removed ? before - removed : 0, before));

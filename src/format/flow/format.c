@@ -217,7 +217,9 @@ static int open_place(const char *path, struct session **out, struct err *err)
 	if (rc == 0 && only.n == 1)
 		rc = flow_session_open(only.path, out, err);
 	else if (rc == 0)
-		rc = err_set(err, ERR_USAGE, "%s holds %zu conversations; name one", path, only.n);
+		rc = err_set(err, ERR_USAGE, only.n ? "%s holds %zu conversations; name one"
+					      : "%s holds %zu conversations",
+			path, only.n);
 	free(only.path);
 	return rc;
 }

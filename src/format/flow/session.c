@@ -92,18 +92,33 @@ static int op_content(struct session *s, uint32_t entry, size_t limit, struct ar
 	return 0;
 }
 
+/* The round that a byte of the session lies in; the one behind the folded ones for all others. */
+static uint32_t round_at(const struct src *src, uint64_t off)
+{
+	uint32_t i = 0;
+
+	while (i < src->c->folded && off >= src->base[i + 1])
+		i++;
+	return i;
+}
+
+static uint64_t op_place(const struct session *s, uint64_t off)
+{
+	const struct src *src = s->src;
+
+	return off - src->base[round_at(src, off)];
+}
+
 static int op_peek(struct session *s, uint64_t off, void *p, size_t n, size_t *got, struct err *err)
 {
 	struct src *src = s->src;
 	const struct flow_conversation *c = src->c;
 	struct log_reader *r = NULL;
-	uint32_t i = 0;
+	uint32_t i = round_at(src, off);
 	char *path;
 	int rc;
 
 	*got = 0;
-	while (i < c->folded && off >= src->base[i + 1])
-		i++;
 	if (i == c->nrounds || (i == c->folded && c->rounds[i].state != FLOW_BAD))
 		return 0;
 	path = flow_round_path(c, &c->rounds[i]);
@@ -151,6 +166,7 @@ static const struct session_ops ops = {
 	.content = op_content,
 	.record = op_record,
 	.peek = op_peek,
+	.place = op_place,
 	.cards = op_cards,
 	.card = op_card,
 	.free = op_free,
@@ -263,15 +279,16 @@ static void add_problems(struct session *s)
 	if (f)
 		problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0,
 			ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded", round, f->text,
-			n, n == 1 ? " is" : "s are");
+			n, plural(n, " is", "s are"));
 	odd = flow_odd(c, &n);
 	for (size_t i = 0; i < n; i++)
 		problem_add(&s->problems, &s->arena, "odd-round", 0, 0, 0, ENTRY_NONE,
 			"rounds/%s: %s, so it is no round", odd[i].name, odd[i].what);
 	if (src->outline.n < src->view.n[FLOW_NODES])
 		problem_add(&s->problems, &s->arena, "cycle", 0, 0, 0, ENTRY_NONE,
-			"%u nodes are below no root: their parents form a cycle",
-			src->view.n[FLOW_NODES] - src->outline.n);
+			"%u node%s below no root: the parents form a cycle",
+			src->view.n[FLOW_NODES] - src->outline.n,
+			plural(src->view.n[FLOW_NODES] - src->outline.n, " is", "s are"));
 }
 
 static void finish(struct session *s)

@@ -171,7 +171,8 @@ static void name_missing(
 	}
 	if (missing > named)
 		say(v, finding(5, "missing-landed", round, 0),
-			"%" PRIu64 " more sequences are missing", missing - named);
+			"%" PRIu64 " more sequence%s missing", missing - named,
+			plural(missing - named, " is", "s are"));
 }
 
 static uint64_t nmissing(const struct flow_landed_list *l, const struct flow_header *h)

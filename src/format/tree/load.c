@@ -96,7 +96,8 @@ static size_t take_odd_line(struct tree_loader *ld, const struct piece *at)
 	}
 	take_objects(ld, at, &sv);
 	problem_add(&s->problems, &s->arena, "torn-tail", at->number, at->off + sv.end, at->n - sv.end,
-		ENTRY_NONE, "%zu bytes after the last complete entry: %s at byte %zu", at->n - sv.end,
+		ENTRY_NONE, "%zu byte%s after the last complete entry: %s at byte %zu", at->n - sv.end,
+		plural(at->n - sv.end, "", "s"),
 		sv.reason, sv.error_at - sv.end + 1);
 	s->is_torn = true;
 	return sv.end;
