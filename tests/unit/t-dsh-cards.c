@@ -63,8 +63,8 @@ static void check_message(const struct card *card, size_t i, enum card_mark mark
 	assert_int_equal(m->mark, mark);
 	assert_int_equal(m->before, before);
 	assert_int_equal(m->after, after);
-	assert_true(str_eqs(m->role, role));
-	assert_true(str_eqs(m->text, text));
+	assert_memory_equal(m->role.p, role, strlen(role) + 1);
+	assert_memory_equal(m->text.p, text, strlen(text) + 1);
 }
 
 static void check_attr(const struct card *card, const char *key, const char *value)
