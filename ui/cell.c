@@ -179,6 +179,27 @@ void row_field_right(struct rowbuf *rb, enum role role, const char *p, size_t n,
 	row_field(rb, role, p, n, cols);
 }
 
+size_t row_words(const char *p, size_t n, int cols)
+{
+	bool cut;
+	size_t fits = text_fit(p, n, cols, NULL, &cut), at = fits;
+	struct text_cluster c;
+
+	if (!cut)
+		return n;
+	if (fits > 0 && p[fits] == '\n')
+		return fits;
+	while (at > 0 && p[at] != ' ')
+		at--;
+	if (at > 0)
+		return at;
+	if (fits == 0) {
+		text_next(p, n, &c);
+		fits = c.src_n;
+	}
+	return fits;
+}
+
 void row_span(struct rowbuf *rb, enum role role, const char *p, size_t n, int *skip)
 {
 	struct text_cluster c;

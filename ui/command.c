@@ -65,6 +65,7 @@ static const struct {
 	const char *said;
 } reasons[] = {
 	{ WHEN_LOADED, "it is still being read" },
+	{ WHEN_CARD, "no history was rewritten" },
 	{ WHEN_ROW, "there is nothing under the cursor" },
 	{ WHEN_CHILDREN, "nothing to fold here" },
 	{ WHEN_PANE, "this screen has one pane" },

@@ -37,6 +37,7 @@ enum when {
 	WHEN_LOADED = 1 << 7,   /* everything has been read */
 	WHEN_TIP = 1 << 8,      /* the tip can be moved, entries take labels */
 	WHEN_TRASH = 1 << 9,
+	WHEN_CARD = 1 << 10,    /* a history-change card is shown */
 	WHEN_WRITES = WHEN_APPEND | WHEN_REPAIR | WHEN_TITLE | WHEN_FORK | WHEN_TIP | WHEN_TRASH
 };
 

@@ -156,13 +156,8 @@ static enum effect run_wrap(struct view *v, const char *arg)
 
 static void next_in_pane(struct view *v, int dir)
 {
-	struct pager *p = view_pager(v);
-	size_t line = pager_find(p, &v->search, p->top, dir);
-
-	if (line == SIZE_MAX)
+	if (!search_in_pane(v, dir))
 		ui_error(v->ui, "not found %s: %s", dir > 0 ? "below" : "above", v->search.pattern);
-	else
-		pager_to(p, v, line);
 }
 
 static enum effect search_done(struct view *v, const char *text)

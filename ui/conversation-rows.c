@@ -136,7 +136,7 @@ void conversation_draw_row(struct conversation_view *cv, uint32_t line, struct r
 
 	conversation_row(cv->c, line, ROW_BYTES, &cv->scratch, &row);
 	row_printf(out, mark_role(l->mark), "%c", l->mark);
-	row_start(&right, row_left(out) / 3, out->ascii);
+	row_start(&right, row_left(out) / 3 + 2, out->ascii);
 	draw_right(&row, &right);
 	if (conversation_is_folded(cv, line) && l->end > line + 1)
 		row_printf(&right, ROLE_LABEL, " %u more", l->end - line - 1);

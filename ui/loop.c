@@ -142,6 +142,9 @@ static void run_jobs(struct ui *ui)
 			ui->dirty = true;
 		return;
 	}
+	if (ui->top->search.is_counting && (!search_count_step(ui->top, JOB_US) ||
+	    clock_mono_us() - ui->drawn_at >= PROGRESS_US))
+		ui->dirty = true;
 	for (struct view *v = ui->top; v; v = v->below) {
 		now = clock_mono_us();
 		if (now >= until && v != ui->top)

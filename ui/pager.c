@@ -32,6 +32,7 @@ static void build(struct pager *p, struct view *v, int width, bool wrap, bool as
 	pager_stale(p);
 	page_init(&p->page, width, wrap, ascii);
 	p->is_built = true;
+	p->builds++;
 	v->ops->fill_pane(v, &p->page, p->limit);
 }
 
@@ -118,18 +119,24 @@ void pager_draw_row(const struct pager *p, size_t line, struct rowbuf *out)
 	}
 }
 
+void pager_line_text(const struct pager *p, size_t line, struct buf *out)
+{
+	const struct page_line *l = &p->page.lines[line];
+
+	buf_clear(out);
+	for (uint32_t k = 0; k < l->nspans; k++) {
+		const struct span *sp = &p->page.spans[l->first + k];
+		buf_add(out, p->page.text.p + sp->off, sp->n);
+	}
+}
+
 size_t pager_find(struct pager *p, const struct search *s, size_t from, int dir)
 {
 	struct buf text = { 0 };
 	size_t found = SIZE_MAX;
 
 	for (size_t i = from + (size_t)dir; i < p->page.nlines; i += (size_t)dir) {
-		const struct page_line *l = &p->page.lines[i];
-		buf_clear(&text);
-		for (uint32_t k = 0; k < l->nspans; k++) {
-			const struct span *sp = &p->page.spans[l->first + k];
-			buf_add(&text, p->page.text.p + sp->off, sp->n);
-		}
+		pager_line_text(p, i, &text);
 		if (text.n > 0 && search_matches(s, text.p, text.n)) {
 			found = i;
 			break;

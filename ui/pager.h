@@ -25,6 +25,7 @@ struct pager {
 	size_t top;
 	int left;         /* columns scrolled to the right, without wrapping */
 	int height;       /* at the last drawing */
+	unsigned builds;  /* how often the page was made */
 };
 
 void pager_release(struct pager *p);
@@ -36,6 +37,7 @@ void pager_to(struct pager *p, struct view *v, size_t top);
 void pager_end(struct pager *p, struct view *v);
 void pager_shift(struct pager *p, int by);
 void pager_draw_row(const struct pager *p, size_t line, struct rowbuf *out);
+void pager_line_text(const struct pager *p, size_t line, struct buf *out); /* instead of what is there */
 /* The next line from `from` (excluded) in direction dir that matches; SIZE_MAX: none. */
 size_t pager_find(struct pager *p, const struct search *s, size_t from, int dir);
 

@@ -36,6 +36,7 @@ void search_release(struct search *s)
 	pcre2_match_data_free(s->data);
 	pcre2_match_context_free(s->ctx);
 	free(s->pattern);
+	free(s->hits);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -134,6 +135,118 @@ static void line_text(struct view *v, size_t line, struct rowbuf *rb, struct buf
 	row_bytes(rb, 0, rb->n, out, NULL);
 }
 
+/* ---- the count ---- */
+
+static unsigned version_of(const struct view *v, bool in_pane)
+{
+	return in_pane ? v->pager.builds : view_version(v);
+}
+
+static bool is_counted(const struct view *v)
+{
+	const struct search *s = &v->search;
+
+	return s->code && s->counted > 0 && s->version == version_of(v, s->in_pane);
+}
+
+static void count_begin(struct view *v, bool in_pane)
+{
+	struct search *s = &v->search;
+
+	if (s->in_pane == in_pane && (s->is_counting || is_counted(v)))
+		return;
+	s->is_counting = true;
+	s->in_pane = in_pane;
+	s->nhits = s->counted = 0;
+	s->version = version_of(v, in_pane);
+}
+
+bool search_count_step(struct view *v, unsigned budget_us)
+{
+	struct search *s = &v->search;
+	uint64_t until = clock_mono_us() + budget_us;
+	struct buf text = { 0 };
+	struct rowbuf rb = { 0 };
+	size_t n = s->in_pane ? v->pager.page.nlines : view_count(v);
+
+	if (s->version != version_of(v, s->in_pane))
+		s->is_counting = false; /* the lines are others now; the next hit counts again */
+	while (s->is_counting) {
+		if (s->counted >= n) {
+			s->is_counting = false;
+			break;
+		}
+		if (s->in_pane)
+			pager_line_text(&v->pager, s->counted, &text);
+		else
+			line_text(v, s->counted, &rb, &text);
+		if (text.n > 0 && search_matches(s, text.p, text.n)) {
+			s->hits = xgrow(s->hits, &s->hits_cap, s->nhits + 1, sizeof(*s->hits));
+			s->hits[s->nhits++] = s->counted;
+		}
+		s->counted++;
+		if (clock_mono_us() >= until)
+			break;
+	}
+	row_release(&rb);
+	buf_release(&text);
+	return s->is_counting;
+}
+
+/* Hits before a line. */
+static size_t rank_of(const struct search *s, size_t line)
+{
+	size_t low = 0, high = s->nhits;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->hits[mid] < line)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void search_position(const struct view *v, struct bar *b)
+{
+	const struct search *s = &v->search;
+	size_t line = s->in_pane ? s->pane_line : v->cursor, n, rank;
+	const char *more;
+
+	if (!is_counted(v) || s->in_pane != v->pane_focus)
+		return;
+	n = s->in_pane ? v->pager.page.nlines : view_count(v);
+	more = s->counted < n || (s->in_pane && v->pager.page.more) ? "+" : "";
+	rank = rank_of(s, line);
+	if (rank < s->nhits && s->hits[rank] == line)
+		bar_say(bar_right(b, 3), ROLE_LABEL, "match %zu of %zu%s", rank + 1, s->nhits, more);
+	else
+		bar_say(bar_right(b, 3), ROLE_LABEL, "%zu%s %s", s->nhits, more,
+			s->nhits == 1 && !*more ? "match" : "matches");
+}
+
+bool search_in_pane(struct view *v, int dir)
+{
+	struct pager *p = view_pager(v);
+	struct search *s = &v->search;
+	size_t height = p->height > 0 ? (size_t)p->height : 1, from = p->top, line;
+
+	/* the last hits of a page stand below its last top: go on from the one that is in sight */
+	if (is_counted(v) && s->in_pane && s->pane_line >= p->top && s->pane_line - p->top < height)
+		from = s->pane_line;
+	line = pager_find(p, s, from, dir);
+	if (line == SIZE_MAX)
+		return false;
+	pager_to(p, v, line);
+	s->pane_line = line;
+	count_begin(v, true);
+	return true;
+}
+
+/* ---- the walk ---- */
+
 bool search_step(struct view *v, unsigned budget_us)
 {
 	struct search *s = &v->search;
@@ -154,6 +267,7 @@ bool search_step(struct view *v, unsigned budget_us)
 			view_set_cursor(v, s->at);
 			v->moved = true;
 			s->is_running = false;
+			count_begin(v, false);
 			if (wrapped)
 				ui_say(v->ui, "search went on at the other end");
 			break;

@@ -14,6 +14,7 @@
 #include "ui/view.h"
 
 #define BAR_COLS 20
+#define MESSAGE_ROWS 3
 
 __attribute__((format(printf, 3, 0))) static void say(struct ui *ui, bool is_error, const char *fmt,
 	va_list ap)
@@ -50,6 +51,31 @@ void status_clear(struct ui *ui)
 bool status_wants_line(const struct ui *ui)
 {
 	return ui->prompt.is_open || ui->status.text[0];
+}
+
+/* ---- a message, wrapped where the line is too short for it ---- */
+
+static struct str message_part(const struct ui *ui, int part)
+{
+	const char *p = ui->status.text;
+	int cols = ui->screen.cols - 2;
+
+	for (; part > 0 && *p; part--) {
+		p += row_words(p, strlen(p), cols);
+		p += strspn(p, " \n");
+	}
+	return (struct str){ p, strlen(p) };
+}
+
+int status_rows(const struct ui *ui)
+{
+	int n = 1;
+
+	if (ui->prompt.is_open || ui->screen.rows < 2 + MESSAGE_ROWS)
+		return 1;
+	while (n < MESSAGE_ROWS && message_part(ui, n).n > 0)
+		n++;
+	return n;
 }
 
 /* The running search or the view's own job. */
@@ -112,9 +138,10 @@ static void add_hints(struct view *v, const struct command_table *t, size_t map,
 	buf_release(&keys);
 }
 
-static void add_left(struct view *v, struct bar *b)
+static void add_left(struct view *v, struct bar *b, int part)
 {
 	const struct status *s = &v->ui->status;
+	struct str message = message_part(v->ui, part);
 	size_t map = command_map_of(v->ops);
 	uint64_t done, all;
 	const char *what = job(v, &done, &all);
@@ -122,7 +149,7 @@ static void add_left(struct view *v, struct bar *b)
 	if (what)
 		add_progress(b, what, done, all);
 	if (s->text[0]) { /* whole, if everything else has to go */
-		bar_say(bar_left(b, 0), s->is_error ? ROLE_ERROR : ROLE_STATUS, "%s", s->text);
+		row_text(bar_left(b, 0), s->is_error ? ROLE_ERROR : ROLE_STATUS, message.p, message.n);
 		bar_elastic(b, b->width);
 		return;
 	}
@@ -149,6 +176,7 @@ static void add_right(struct view *v, struct bar *b)
 		bar_say(bar_right(b, 1), ROLE_KEY, "%s...", keys.n ? keys.p : "");
 		buf_release(&keys);
 	}
+	search_position(v, b);
 	if (v->pane_focus)
 		bar_say(bar_right(b, 2), ROLE_STATUS, "line %zu/%zu%s", v->pager.top + 1,
 			v->pager.is_built && lines > 0 ? lines : 1,
@@ -159,8 +187,9 @@ static void add_right(struct view *v, struct bar *b)
 		bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", v->cursor + 1, view_count(v));
 }
 
-void status_draw(struct view *v, struct rowbuf *rb, int y)
+void status_draw(struct view *v, struct rowbuf *rb, int y, int part)
 {
+	struct str message;
 	struct bar b;
 
 	if (v->ui->prompt.is_open) {
@@ -169,7 +198,15 @@ void status_draw(struct view *v, struct rowbuf *rb, int y)
 		return;
 	}
 	bar_begin(&b, rb);
-	add_left(v, &b);
+	if (part + 1 < status_rows(v->ui)) {
+		message = message_part(v->ui, part);
+		row_text(bar_left(&b, 0), v->ui->status.is_error ? ROLE_ERROR : ROLE_STATUS, message.p,
+			row_words(message.p, message.n, v->ui->screen.cols - 2));
+		bar_elastic(&b, b.width);
+		bar_draw(&b, ROLE_STATUS, rb);
+		return;
+	}
+	add_left(v, &b, part);
 	add_right(v, &b);
 	bar_draw(&b, ROLE_STATUS, rb);
 }

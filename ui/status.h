@@ -19,6 +19,9 @@ struct status {
 
 void status_clear(struct ui *ui);
 bool status_wants_line(const struct ui *ui); /* worth a line even on a screen of one row */
-void status_draw(struct view *v, struct rowbuf *rb, int y);
+/* Rows that a long message takes from what stands above the line, this one included. */
+int status_rows(const struct ui *ui);
+/* Row `part` of them, at y. */
+void status_draw(struct view *v, struct rowbuf *rb, int y, int part);
 
 #endif

@@ -29,7 +29,8 @@ bool ui_is_idle(const struct ui *ui)
 	if (ui->changed_at)
 		return false;
 	for (const struct view *v = ui->top; v; v = v->below) {
-		if ((v->busy && !v->stopped) || v->search.is_running)
+		if ((v->busy && !v->stopped) || v->search.is_running ||
+		    (v == ui->top && v->search.is_counting))
 			return false;
 	}
 	return true;
@@ -57,8 +58,8 @@ void ui_cancel(struct ui *ui)
 	bool any = false;
 
 	for (struct view *v = ui->top; v; v = v->below) {
-		if (v->search.is_running) {
-			v->search.is_running = false;
+		if (v->search.is_running || v->search.is_counting) {
+			v->search.is_running = v->search.is_counting = false;
 			any = true;
 		}
 		if (v->busy && !v->stopped) {

@@ -441,7 +441,7 @@ static void cards_pane(struct view *v, struct page *p, size_t limit)
 
 static unsigned cards_state(const struct view *v)
 {
-	return WHEN_PANE | (cards_count(v) > 0 ? WHEN_ROW : 0);
+	return WHEN_PANE | (cards_count(v) > 0 ? WHEN_ROW : 0) | (shown(v) ? WHEN_CARD : 0);
 }
 
 static void cards_position(const struct view *v, struct bar *b)
@@ -519,16 +519,20 @@ static enum effect run_call(struct view *v, const char *arg)
 
 static const struct command table[] = {
 	{ .name = "enter", .keys = "<Enter>, l", .group = "History changes", .hint = "read",
+	  .when = WHEN_CARD,
 	  .help = "Give the message's pane the keys", .run = run_enter },
 	{ .name = "next-card", .keys = "]", .group = "History changes", .hint = "next card",
+	  .when = WHEN_CARD,
 	  .help = "The next card", .run = run_next },
 	{ .name = "previous-card", .keys = "[", .group = "History changes", .hint = "previous",
+	  .when = WHEN_CARD,
 	  .help = "The card before", .run = run_previous },
 	{ .name = "words", .keys = "d", .group = "History changes", .hint = "word diff",
 	  .when = WHEN_ROW,
 	  .help = "What two versions of a message differ in, word by word; or whole messages",
 	  .run = run_words },
 	{ .name = "open", .keys = "o", .group = "History changes", .hint = "to the call",
+	  .when = WHEN_CARD,
 	  .help = "To the call or entry whose history it is", .run = run_call },
 };
 

@@ -405,6 +405,11 @@ static void conversation_foot(struct view *v, struct rowbuf *out)
 		conversation_draw_slider(conversation_of(v), out);
 }
 
+static unsigned conversation_version(const struct view *v)
+{
+	return conversation_of(v)->sv.generation;
+}
+
 static void conversation_position(const struct view *v, struct bar *b)
 {
 	const struct conversation_view *cv = conversation_of(v);
@@ -539,6 +544,7 @@ const struct view_ops view_conversation = {
 	.changed = conversation_changed,
 	.warning = conversation_warning,
 	.position = conversation_position,
+	.version = conversation_version,
 	.progress = conversation_progress,
 	.watch = conversation_watch,
 };

@@ -150,26 +150,6 @@ static int shape(const struct help *h, const struct help_line *l, int width, int
 	return KEYS_ABOVE;
 }
 
-/* How many of these bytes go on one row: up to the last space that lets it fit. */
-static size_t words_that_fit(const char *p, size_t n, int cols)
-{
-	bool cut;
-	size_t fits = text_fit(p, n, cols, NULL, &cut), at = fits;
-	struct text_cluster c;
-
-	if (!cut)
-		return n;
-	while (at > 0 && p[at] != ' ')
-		at--;
-	if (at > 0)
-		return at;
-	if (fits == 0) { /* not even one character */
-		text_next(p, n, &c);
-		fits = c.src_n;
-	}
-	return fits;
-}
-
 static void add_row(struct help *h, struct help_row row)
 {
 	h->rows = xgrow(h->rows, &h->rows_cap, h->nrows + 1, sizeof(*h->rows));
@@ -196,7 +176,7 @@ static void help_layout(struct view *v)
 		while (at < end) {
 			/* two spaces stand before what a ":command" takes, text_fit counts one */
 			int room = cols - (at < l->off + l->nhelp && l->nhelp < l->n);
-			size_t n = words_that_fit(h->text.p + at, end - at, room);
+			size_t n = row_words(h->text.p + at, end - at, room);
 
 			add_row(h, (struct help_row){ i, at, n, is_first });
 			is_first = false;

@@ -319,6 +319,11 @@ static size_t branch_number(const struct session_view *sv, uint32_t row)
 	return lo + 1;
 }
 
+static unsigned session_version(const struct view *v)
+{
+	return session_of(v)->lay.version;
+}
+
 static void session_position(const struct view *v, struct bar *b)
 {
 	const struct session_view *sv = session_of(v);
@@ -492,6 +497,7 @@ const struct view_ops view_session = {
 	.cancel = alter_cancel,
 	.warning = session_warning,
 	.position = session_position,
+	.version = session_version,
 	.progress = session_progress,
 	.watch = session_watch,
 };

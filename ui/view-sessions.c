@@ -261,11 +261,14 @@ static void sessions_header(struct view *v, struct rowbuf *out)
 	}
 	bar_elastic(&b, 12);
 	count_human(r->nsessions, count);
-	bar_say(bar_right(&b, 1), ROLE_TITLE, "%s %s", count,
-		plural(r->nsessions, "session", "sessions"));
+	if (r->filter)
+		bar_say(bar_right(&b, 1), ROLE_LABEL, "%zu of %s sessions", r->nshown, count);
+	else
+		bar_say(bar_right(&b, 1), ROLE_TITLE, "%s %s", count,
+			plural(r->nsessions, "session", "sessions"));
 	bar_say(bar_right(&b, 3), ROLE_TITLE, "by %s", session_rows_sort_name(r));
-	bar_say(bar_right(&b, r->filter ? 2 : 4), r->filter ? ROLE_LABEL : ROLE_TITLE, "%s",
-		r->filter ? "filtered" : "all");
+	if (!r->filter)
+		bar_say(bar_right(&b, 4), ROLE_TITLE, "all");
 	bar_draw(&b, ROLE_TITLE, out);
 }
 
@@ -273,7 +276,7 @@ static void sessions_position(const struct view *v, struct bar *b)
 {
 	const struct session_rows *r = &of(v)->rows;
 
-	size_t at = v->cursor < r->nlines ? r->lines[v->cursor].number : 0;
+	const struct session_line *l = v->cursor < r->nlines ? &r->lines[v->cursor] : NULL;
 
 	if (r->filter) {
 		struct rowbuf *filter = bar_right(b, 4);
@@ -281,8 +284,10 @@ static void sessions_position(const struct view *v, struct bar *b)
 		row_clip(filter, 24);
 		bar_say(filter, ROLE_LABEL, "\"%s\"", r->filter);
 	}
-	if (r->filter || r->nlines > 0)
-		bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", at, r->nshown);
+	if (l && l->is_group) /* no session: the number before it would mislead */
+		bar_say(bar_right(b, 2), ROLE_STATUS, "-/%zu", r->nshown);
+	else if (l || r->filter)
+		bar_say(bar_right(b, 2), ROLE_STATUS, "%zu/%zu", l ? l->number : 0, r->nshown);
 }
 
 static const char *sessions_progress(const struct view *v, uint64_t *done, uint64_t *all)
@@ -319,6 +324,11 @@ static void sessions_pane(struct view *v, struct page *p, size_t limit)
 	const struct session_row *row = sessions_under_cursor(v);
 	char created[32], tokens[32], text[200];
 
+	if (v->cursor < of(v)->rows.nlines && !row) { /* a path that its row may have cut */
+		const char *project = of(v)->rows.lines[v->cursor].project;
+		note(p, ROLE_DIM, *project ? project : "sessions that name no project");
+		return;
+	}
 	if (!row) {
 		for (size_t i = 0; i < store_nroots(v->ui->store); i++) {
 			const char *said = store_root_note(v->ui->store, i);

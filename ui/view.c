@@ -64,6 +64,11 @@ size_t view_count(const struct view *v)
 	return v->ops->count(v);
 }
 
+unsigned view_version(const struct view *v)
+{
+	return v->relaid + (v->ops->version ? v->ops->version(v) : 0);
+}
+
 /* Rows of the list on the screen as it is now, at least 1. */
 static size_t list_height(const struct view *v)
 {
@@ -125,6 +130,7 @@ void view_relayout(struct view *v)
 	uint64_t id = v->cursor < n && v->ops->line_id ? v->ops->line_id(v, v->cursor) : 0;
 	bool had = v->cursor < n;
 
+	v->relaid++;
 	if (v->ops->layout)
 		v->ops->layout(v);
 	if (!v->moved) {
@@ -299,15 +305,20 @@ void view_draw(struct view *v, struct draw *d)
 {
 	struct screen *s = &v->ui->screen;
 	struct view_rects r;
+	int message; /* the first row of it */
 
 	view_rects(v, s->cols, s->rows, &r);
+	message = r.status - status_rows(v->ui) + 1;
 	v->height = r.list.h;
 	view_set_cursor(v, v->cursor);
 	view_pager(v);
 	draw_begin(d, s->rows, s->cols);
 	for (int y = 0; y < s->rows; y++) {
 		struct rowbuf *rb = draw_row(d, y);
-		if (y == r.header) {
+		if (r.status >= 0 && y >= message && y <= r.status) {
+			status_draw(v, rb, y, y - message);
+			row_set_under(rb, 0, rb->n, UNDER_STATUS);
+		} else if (y == r.header) {
 			v->ops->draw_header(v, rb);
 			row_pad(rb, ROLE_TITLE);
 			row_set_under(rb, 0, rb->n, UNDER_TITLE);
@@ -317,9 +328,6 @@ void view_draw(struct view *v, struct draw *d)
 		} else if (y == r.foot) {
 			v->ops->draw_foot(v, rb);
 			row_pad(rb, ROLE_NORMAL);
-		} else if (y == r.status) {
-			status_draw(v, rb, y);
-			row_set_under(rb, 0, rb->n, UNDER_STATUS);
 		} else {
 			if (inside(&r.list, y))
 				draw_list_row(v, &r.list, y, rb);

@@ -81,6 +81,8 @@ struct view_ops {
 	enum effect (*changed)(struct view *v);
 	/* Fields for the right of the status line, e.g. "9/11", "branch 2/4"; the pane's are generic. */
 	void (*position)(const struct view *v, struct bar *b);
+	/* Grows with every change of the lines that view_relayout did not make; NULL: there is none. */
+	unsigned (*version)(const struct view *v);
 	/* Progress of the job: what it does, and how far (all 0: unknown). */
 	const char *(*progress)(const struct view *v, uint64_t *done, uint64_t *all);
 	/* Directories to watch. */
@@ -103,6 +105,7 @@ struct view {
 	void *priv;
 	size_t cursor, top;
 	int height;             /* of the list at the last drawing */
+	unsigned relaid;        /* how often the lines were made */
 	bool moved;             /* a person has moved the cursor */
 	bool busy;              /* step has more to do */
 	bool waits;             /* with busy: but nothing to do before some milliseconds are over */
@@ -124,6 +127,7 @@ struct view *view_push(struct ui *ui, const struct view_ops *ops, const void *ar
 void view_pop(struct ui *ui);
 
 size_t view_count(const struct view *v);
+unsigned view_version(const struct view *v); /* another one when the lines are others */
 void view_set_cursor(struct view *v, size_t line); /* clamped; scrolls as little as needed */
 void view_move(struct view *v, long by);           /* by a person: sets moved */
 void view_page(struct view *v, long by);           /* scrolls and moves */

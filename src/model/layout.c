@@ -61,12 +61,13 @@ static bool is_past(const struct layout *l, uint32_t entry)
 static void show_rows(struct layout *l)
 {
 	size_t fold = 0;
-	uint32_t row = 0;
+	uint32_t row = 0, before = l->nlines;
 
 	if (!l->nfolded && l->show == SHOW_ALL && !l->hide_past) {
 		free(l->shown);
 		l->shown = NULL;
 		l->nlines = l->n;
+		l->version += l->nlines != before;
 		return;
 	}
 	l->shown = xrealloc(l->shown, l->n ? l->n : 1, sizeof(*l->shown));
@@ -82,6 +83,7 @@ static void show_rows(struct layout *l)
 			row += layout_below(l, row);
 		row++;
 	}
+	l->version += l->nlines != before;
 }
 
 uint32_t layout_lines(const struct layout *l)
@@ -343,6 +345,7 @@ void layout_fold(struct layout *l, uint32_t row, bool fold)
 void layout_fold_all(struct layout *l, bool fold)
 {
 	l->nfolded = 0;
+	l->version++;
 	for (uint32_t i = 0; fold && i < l->nsegs; i++) {
 		const struct segment *seg = &l->segs[i];
 
@@ -396,5 +399,6 @@ uint32_t layout_past(const struct layout *l, uint32_t row)
 void layout_set_show(struct layout *l, int show)
 {
 	l->show = show >= 0 && show < SHOW_COUNT ? show : SHOW_ALL;
+	l->version++; /* as many lines may be other ones */
 	show_rows(l);
 }

@@ -41,6 +41,7 @@ struct layout {
 	size_t nfolded, folded_cap;
 	int show;                  /* SHOW_* */
 	bool hide_past;            /* of the inherited entries only the last is shown */
+	unsigned version;          /* grows when folding or filtering changes the lines */
 	uint32_t *shown;           /* line -> row when folded or filtered; NULL: identity */
 	uint32_t nlines;
 };

@@ -115,7 +115,7 @@ static void say_repaired(const struct log_append_info *info, uint64_t torn, uint
 		buf_printf(&b, "%s%s %" PRIu64 " event%s", b.n ? "; " : "",
 			dry ? "would append" : "appended", nevents, plural(nevents, "", "s"));
 	if (nevents && !torn && !dry)
-		buf_adds(&b, " that close the interrupted turn");
+		buf_printf(&b, " that close%s the interrupted turn", nevents == 1 ? "s" : "");
 	done_say(d, "%s", b.p);
 	buf_release(&b);
 }

@@ -475,13 +475,20 @@ _Static_assert((int)WORK_APPEND == (int)FORMAT_APPEND && (int)WORK_TITLE == (int
 _Static_assert((int)STORE_WHY == (int)FORMAT_WHY, "one sentence under two names");
 
 /* A dsh session has a folder of its own: a new one lies beside that. */
-static bool can_make_session(const struct work *w)
+static bool can_make_session(const struct work *w, struct err *err)
 {
 	char *dir = w->fmt == &format_dsh ? path_join(w->dir, "..") : xstrdup(w->dir);
-	bool can = log_can_write(dir, NULL) == 0;
+	bool can = log_can_write(dir, err) == 0;
 
 	free(dir);
 	return can;
+}
+
+static bool can_not(struct work *w, const char *what, const struct err *err)
+{
+	snprintf(w->why, sizeof(w->why), "%s: %.200s", what,
+		err->sys ? strerror(err->sys) : err->text);
+	return false;
 }
 
 bool store_can(const char *format, unsigned what, char why[STORE_WHY])
@@ -501,6 +508,7 @@ int work_has(const struct work *w, unsigned what, struct err *err)
 bool work_can(const struct work *cw, unsigned what, const char **why)
 {
 	struct work *w = (struct work *)cw; /* the sentence lies in the handle */
+	struct err err = { 0 };
 
 	w->why[0] = '\0';
 	*why = w->why;
@@ -518,14 +526,10 @@ bool work_can(const struct work *cw, unsigned what, const char **why)
 			strerror(errno));
 		return false;
 	}
-	if ((what & FORMAT_FORK) && !can_make_session(w)) {
-		snprintf(w->why, sizeof(w->why), "no new session can be made beside it");
-		return false;
-	}
-	if ((what & FORMAT_TITLE) && log_can_write(w->dir, NULL) < 0) {
-		snprintf(w->why, sizeof(w->why), "the session's folder can not be written");
-		return false;
-	}
+	if ((what & FORMAT_FORK) && !can_make_session(w, &err))
+		return can_not(w, "no new session can be made beside it", &err);
+	if ((what & FORMAT_TITLE) && log_can_write(w->dir, &err) < 0)
+		return can_not(w, "the session's folder can not be written", &err);
 	return true;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -254,6 +255,51 @@ static void test_no_entries(void **state)
 	done_release(&d);
 }
 
+/* Why no fork can be made, as the system says it. */
+static void test_no_room(void **state)
+{
+	struct work *w = open_text(WHOLE);
+	const char *why;
+	unsigned n = 0;
+
+	(void)state;
+	fake_install();
+	fake_reset();
+	assert_true(work_can(w, WORK_FORK, &why));
+	while (++n <= fake_calls() && strcmp(fake_call_name(n), "access") != 0)
+		;
+	assert_true(n <= fake_calls());
+	fake_plan(FAKE_ONCE, n, EROFS);
+	assert_false(work_can(w, WORK_FORK, &why));
+	assert_string_equal(why, "no new session can be made beside it: Read-only file system");
+	fake_remove();
+	work_close(&w);
+}
+
+/* One event is one event. */
+static void test_one_closer(void **state)
+{
+	static const char turn[] =
+		"{\"type\":\"turn/start\",\"seq\":6,\"time\":16,\"data\":{\"turn\":3}}\n";
+	char *text = xasprintf("%s%s", WHOLE, turn);
+	struct work *w = open_text(text);
+	struct done d = { 0 };
+	struct err err = { 0 };
+	char said[200];
+
+	(void)state;
+	assert_true(work_interrupted(w, said));
+	assert_string_equal(said,
+		"turn 3 was interrupted, unless it still runs: a repair would add 1 event");
+	env_ok(work_repair(w, true, &d, &err), &err);
+	assert_string_equal(d.said, "would append 1 event");
+	env_ok(work_repair(w, false, &d, &err), &err);
+	assert_string_equal(d.said, "appended 1 event that closes the interrupted turn");
+	work_close(&w);
+	done_release(&d);
+	free(text);
+}
+
 static void refuses(const char *text, const char *words)
 {
 	struct work *w = open_text(text);
@@ -472,6 +518,8 @@ int main(void)
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_grows_last),
 		cmocka_unit_test(test_no_entries),
+		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_one_closer),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_points),

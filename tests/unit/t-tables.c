@@ -58,6 +58,8 @@ static void help_text(struct ui *ui, const struct view_ops *ops, int cols, struc
 		v->ops->draw_row(v, i, &row);
 		buf_clear(&line);
 		row_bytes(&row, 0, row.n, &line, NULL);
+		if (row.n == cols - 1 && line.p[line.n - 1] == '~')
+			fail_msg("%s is cut at %d columns: %s", ops->name, cols, line.p);
 		for (size_t k = 0; k < line.n; k++) {
 			if (line.p[k] != ' ' || (out->n > 0 && out->p[out->n - 1] != ' '))
 				buf_addc(out, line.p[k]);
@@ -98,8 +100,6 @@ static void test_help(void **state)
 			help_text(&ui, screens[i], widths[k], &text);
 			assert_names_all(&text, command_map_of(screens[i]), screens[i]);
 			assert_names_all(&text, 0, screens[i]);
-			if (strchr(text.p, '~') && !strstr(text.p, "tip~N,"))
-				fail_msg("%s: something is cut at %d columns", screens[i]->name, widths[k]);
 			buf_release(&text);
 		}
 	}

@@ -371,7 +371,9 @@ static void test_scan(void **state)
 	} while (rc == 1);
 	assert_int_equal(rc, 0);
 	assert_true(calls > 2);
-	assert_int_equal(names.n, strlen("linear checkout "));
+	assert_int_equal(names.n, strlen("linear checkout dir! fifo! "));
+	assert_non_null(strstr(names.p, "dir! "));
+	assert_non_null(strstr(names.p, "fifo! "));
 	assert_non_null(strstr(names.p, "linear "));
 	assert_non_null(strstr(names.p, "checkout "));
 	buf_clear(&names);

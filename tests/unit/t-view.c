@@ -309,6 +309,78 @@ static void test_highlight(void **state)
 	search_release(&s);
 }
 
+/* What search says at the right of the status line. */
+static void assert_position(struct view *v, const char *want)
+{
+	struct rowbuf row = { 0 };
+	struct buf text = { 0 };
+	struct bar b;
+
+	row_start(&row, 40, false);
+	bar_begin(&b, &row);
+	b.margin = 0;
+	search_position(v, &b);
+	bar_draw(&b, ROLE_STATUS, &row);
+	row_bytes(&row, 0, row.n, &text, NULL);
+	while (text.n > 0 && text.p[0] == ' ')
+		memmove(text.p, text.p + 1, text.n--);
+	assert_string_equal(text.n ? text.p : "", want);
+	row_release(&row);
+	buf_release(&text);
+}
+
+/* The count goes line by line between keys; where the cursor is among the hits is known at once. */
+static void test_search_count(void **state)
+{
+	struct view *v = make(100, 80, 12);
+
+	assert_position(v, "");
+	assert_int_equal(search_set(&v->search, "item .*7", NULL), 0);
+	search_start(v, 1, true);
+	while (search_step(v, 1000))
+		;
+	assert_int_equal(v->cursor, 7);
+	assert_true(v->search.is_counting);
+	assert_position(v, ""); /* nothing is known yet */
+	for (int i = 0; i < 8; i++) /* no budget: one line a step */
+		assert_true(search_count_step(v, 0));
+	assert_position(v, "match 1 of 1+");
+	for (int i = 0; i < 10; i++)
+		assert_true(search_count_step(v, 0));
+	assert_position(v, "match 1 of 2+");
+	while (search_count_step(v, 1000))
+		;
+	assert_position(v, "match 1 of 19"); /* 7, 17, ... 97 and 70 ... 79, 77 once */
+	search_start(v, 1, false);
+	while (search_step(v, 1000))
+		;
+	assert_position(v, "match 2 of 19");
+	assert_false(v->search.is_counting); /* it is not counted again */
+	search_start(v, -1, false);
+	while (search_step(v, 1000))
+		;
+	search_start(v, -1, false);
+	while (search_step(v, 1000))
+		;
+	assert_int_equal(v->cursor, 97);
+	assert_position(v, "match 19 of 19");
+	view_move(v, -1);
+	assert_position(v, "19 matches");
+	/* the lines are others: the old count says nothing about them */
+	((struct list *)v->priv)->n = 50;
+	view_relayout(v);
+	assert_position(v, "");
+	search_start(v, 1, true);
+	while (search_step(v, 1000))
+		;
+	while (search_count_step(v, 1000))
+		;
+	assert_position(v, "match 1 of 5");
+	assert_int_equal(search_set(&v->search, "", NULL), 0);
+	assert_position(v, "");
+	view_pop(&ui);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_smart_case),
 		cmocka_unit_test(test_highlight),
+		cmocka_unit_test(test_search_count),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

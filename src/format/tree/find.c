@@ -155,7 +155,7 @@ static void fill_id(const struct stat *st, struct log_id *id)
 		.exists = true };
 }
 
-/* Hands one name on when it is a session. A folder or a fifo named like one is passed over. */
+/* Hands one name on when it is a session's; what is no file has the reason. */
 static void report_name(int dir, const char *root, const char *name, found_fn *fn, void *arg)
 {
 	struct found f = { .project = "" };
@@ -169,7 +169,7 @@ static void report_name(int dir, const char *root, const char *name, found_fn *f
 			goto out;
 		f.unreadable = strerror(errno);
 	} else if (!S_ISREG(st.st_mode)) {
-		goto out;
+		f.unreadable = log_kind(st.st_mode);
 	} else {
 		fill_id(&st, &f.file);
 		if (faccessat(dir, name, R_OK, AT_EACCESS) < 0)
