@@ -42,6 +42,8 @@ size_t session_flags(const struct session_row *row, struct session_flag out[SESS
 	}
 	if (row->is_live)
 		add(out, &n, ROLE_NEW, "live");
+	if (row->has_open_turn)
+		add(out, &n, ROLE_NEW, "open turn");
 	if (row->is_twin)
 		add(out, &n, ROLE_DAMAGE, "same id");
 	if (row->is_readonly)

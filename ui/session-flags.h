@@ -12,7 +12,7 @@
 #include "store/store.h"
 #include "ui/cell.h"
 
-enum { SESSION_FLAGS = 6 };
+enum { SESSION_FLAGS = 7 };
 
 struct session_flag {
 	enum role role;

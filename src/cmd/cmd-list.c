@@ -234,8 +234,10 @@ static void print_state(struct cmd *c, const struct session_row *row)
 		buf_printf(&words, "torn %" PRIu64 " B ", row->torn_bytes);
 	if (row->is_damaged)
 		buf_adds(&words, "damaged ");
+	if (row->has_open_turn)
+		buf_adds(&words, "open turn ");
 	if (row->is_twin)
-		buf_adds(&words, "same-id ");
+		buf_adds(&words, "same id ");
 	if (row->is_readonly)
 		buf_adds(&words, "read-only ");
 	if (words.n)

@@ -55,7 +55,7 @@ void row_unreadable(struct row *row, const char *reason)
 	row->pub.state = ROW_UNREADABLE;
 	row->pub.entries = row->pub.branches = row->pub.nproblems = 0;
 	row->pub.torn_bytes = 0;
-	row->pub.is_torn = row->pub.is_damaged = false;
+	row->pub.is_torn = row->pub.is_damaged = row->pub.has_open_turn = false;
 	row->to_load = false;
 }
 
@@ -125,6 +125,7 @@ static void fill(struct row *row, struct work *w)
 {
 	struct session *s = work_session(w);
 	struct session_row *pub = &row->pub;
+	char said[200];
 
 	fill_texts(row, s);
 	fill_descent(pub, s);
@@ -135,6 +136,7 @@ static void fill(struct row *row, struct work *w)
 	pub->size = s->size;
 	pub->first_time = s->first_time;
 	pub->last_time = s->last_time;
+	pub->has_open_turn = work_interrupted(w, said);
 	pub->is_torn = s->is_torn;
 	pub->torn_bytes = s->is_torn ? s->size - s->committed : 0;
 	pub->is_damaged = false;
@@ -161,7 +163,7 @@ void row_fill_brief(struct row *row, const struct session_brief *b)
 	pub->is_uncounted = b->is_uncounted;
 	pub->branches = pub->torn_bytes = 0;
 	pub->nproblems = b->nproblems;
-	pub->is_torn = false;
+	pub->is_torn = pub->has_open_turn = false;
 	pub->is_damaged = b->nproblems > 0;
 	pub->first_time = b->first_time;
 	pub->last_time = b->last_time;

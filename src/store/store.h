@@ -41,6 +41,7 @@ struct session_row {
 	int64_t mtime; /* of the file, ms: shown with a mark where the data has no time */
 	bool is_torn, is_damaged; /* torn tail; any other problem */
 	bool is_twin;             /* another session of the root has the same id */
+	bool has_open_turn;       /* interrupted, unless it still runs: work_interrupted */
 	bool is_uncounted;        /* `entries` is unknown */
 	bool is_readonly;         /* this process may not write in its folder */
 	bool is_live;             /* the file changed in the last minute, or grows while open */

@@ -52,9 +52,9 @@ want_line "duplicate-id: 2 sessions of the root have this id"
 run list "$tmp/logs"
 want 0
 checks=$((checks + 1))
-[ "$(grep -c '^ *child .* same-id ' "$tmp/out")" -eq 2 ] || fail "not two rows with the same id"
+[ "$(grep -c '^ *child .* same id ' "$tmp/out")" -eq 2 ] || fail "not two rows with the same id"
 checks=$((checks + 1))
-[ "$(grep -c 'same-id' "$tmp/out")" -eq 2 ] || fail "others are said to have the same id"
+[ "$(grep -c 'same id' "$tmp/out")" -eq 2 ] || fail "others are said to have the same id"
 run list --json "$tmp/logs"
 want 0
 checks=$((checks + 1))
