@@ -113,7 +113,8 @@ static void draw_group(const struct sessions *s, const struct session_line *l, s
 	row_str(bar_left(&b, 0), ROLE_GROUP, *path ? path : "(no project)");
 	bar_elastic(&b, 8);
 	count_human(l->count, count);
-	bar_say(bar_right(&b, 1), ROLE_DIM, "%s %s", count, plural(l->count, "session", "sessions"));
+	bar_say(bar_right(&b, 1), ROLE_DIM, "%s %s", count,
+		plural(l->count, "session", "sessions"));
 	bar_draw(&b, ROLE_NORMAL, out);
 	free(path);
 }
