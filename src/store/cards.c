@@ -113,6 +113,9 @@ void work_note_parents(struct work *w, struct session *old, struct session *now)
 		if (found && parent_hash(old, found->entry) != parent_hash(now, i))
 			add_card(w, old, found->entry, now, i);
 	}
+	if (w->parents.n == PARENTS_MAX)
+		card_add_missing(&w->parents.v[PARENTS_MAX - 1], &w->parents_arena,
+			"there may be more such entries: only the first %d are kept", PARENTS_MAX);
 	free(index);
 }
 

@@ -94,6 +94,8 @@ struct work {
 	struct log_id sidecar_id;
 	struct reflog reflog;
 	bool is_loaded; /* all read, tip and labels applied */
+	unsigned refresh_us;        /* what a refresh reads at once, so that it can count */
+	struct session *old;        /* what another file took the place of, until that is read */
 	struct card_list parents;   /* entries with another parent than before, in parents_arena */
 	struct arena parents_arena;
 	struct undo *undo;

@@ -44,6 +44,7 @@ int work_open_as(struct work **out, const struct format *fmt, const char *path, 
 
 	*out = NULL;
 	w->fmt = fmt;
+	w->refresh_us = REFRESH_US;
 	w->path = xstrdup(path);
 	w->dir = path_dir(path);
 	rc = open_session(w, &w->s, err);
@@ -77,6 +78,7 @@ void work_close(struct work **wp)
 	if (!w)
 		return;
 	session_free(&w->s);
+	session_free(&w->old);
 	reflog_release(&w->reflog);
 	for (size_t i = 0; i < w->nundo; i++)
 		undo_release(&w->undo[i]);
@@ -100,7 +102,7 @@ void work_reapply(struct work *w)
 	reflog_apply(&w->reflog, w->s);
 }
 
-int work_step(struct work *w, unsigned budget_us, struct err *err)
+static int load_step(struct work *w, unsigned budget_us, struct err *err)
 {
 	int rc;
 
@@ -111,6 +113,17 @@ int work_step(struct work *w, unsigned budget_us, struct err *err)
 		work_reapply(w);
 		w->is_loaded = true;
 	}
+	return rc;
+}
+
+static void settle_later(struct work *w);
+
+int work_step(struct work *w, unsigned budget_us, struct err *err)
+{
+	int rc = load_step(w, budget_us, err);
+
+	if (rc == 0 && w->old)
+		settle_later(w);
 	return rc;
 }
 
@@ -265,7 +278,7 @@ static int refresh_grown(struct work *w, struct news *n, struct err *err)
 	int rc;
 
 	w->is_loaded = false;
-	rc = work_step(w, REFRESH_US, err);
+	rc = work_step(w, w->refresh_us, err);
 	if (rc < 0)
 		return rc;
 	n->came = session_own(w->s) > before ? session_own(w->s) - before : 0;
@@ -296,6 +309,23 @@ static void note_cut(
 		n->events = dsh_count(old) - dsh_count(s);
 }
 
+/* Both are there whole: what came, what went, and whose parent is another one. */
+static void settle(struct work *w, struct news *n)
+{
+	compare_sessions(w->old, w->s, &n->came, &n->gone);
+	note_cut(w, w->old, w->s, n);
+	work_note_parents(w, w->old, w->s);
+	session_free(&w->old);
+}
+
+/* Of a large file that took longer than a refresh may; that it is read was said then. */
+static void settle_later(struct work *w)
+{
+	struct news unsaid = { .how = FILE_REPLACED };
+
+	settle(w, &unsaid);
+}
+
 static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 {
 	struct session *old = w->s, *s = NULL;
@@ -313,13 +343,10 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 	now = *w->fmt->file(s);
 	n->how = how_changed(&before, &now);
 	n->bytes = before.size > now.size ? before.size - now.size : 0;
-	rc = work_step(w, REFRESH_US, err);
-	if (rc == 0) {
-		compare_sessions(old, s, &n->came, &n->gone);
-		note_cut(w, old, s, n);
-		work_note_parents(w, old, s);
-	}
-	session_free(&old);
+	w->old = old; /* none is there yet: nothing is looked at again while something is read */
+	rc = load_step(w, w->refresh_us, err);
+	if (rc == 0)
+		settle(w, n);
 	return rc < 0 ? rc : 0;
 }
 

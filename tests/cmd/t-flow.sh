@@ -53,6 +53,19 @@ if [ "$(id -u)" -ne 0 ]; then
 	want_line ": cannot read: read .*/streams/main: Permission denied$"
 	no_line missing
 	chmod 700 "$root/$id/streams/main"
+	chmod 000 "$conv/rounds"
+	run verify "$root"
+	want_status_3_quiet
+	want_line ": cannot read: read .*/rounds: Permission denied$"
+	run -r "$root" show "$id"
+	want 3
+	want_err "read .*/rounds: Permission denied"
+	chmod 700 "$conv/rounds"
+	chmod 600 "$root" # its names can be read, what they lead to can not
+	run list "$root"
+	want 3
+	want_err "Permission denied"
+	chmod 700 "$root"
 fi
 
 # ---- a folder of rounds that can not be listed

@@ -16,6 +16,7 @@
 
 #include "base/xalloc.h"
 #include "store/conversation-internal.h"
+#include "store/internal.h"
 #include "tests/lib/storeenv.h"
 
 #define SESSION "8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01"
@@ -375,7 +376,23 @@ static void add(
 	free(line);
 }
 
-static void test_tree(void **state)
+/* A chain below e4. */
+static void add_more(struct buf *file, int n)
+{
+	char parent[16] = "e4", id[16];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(id, sizeof(id), "m%d", i);
+		add(file, id, parent, i % 2 ? "ASSISTANT" : "USER", "more");
+		memcpy(parent, id, sizeof(id));
+	}
+}
+
+/*
+ * A file of another is read at once, or, as a large one, over many steps: the
+ * cards are the same.
+ */
+static void check_rewritten(int nmore, bool slowly)
 {
 	struct arena a = { 0 };
 	struct card_list list = { 0 };
@@ -388,7 +405,10 @@ static void test_tree(void **state)
 	add(&file, "e2", "e1", "ASSISTANT", "because");
 	add(&file, "e3", "e2", "USER", "and then");
 	add(&file, "e4", "e3", "ASSISTANT", "so");
+	add_more(&file, nmore);
 	w = env_open_text(&env, file.p);
+	if (slowly)
+		w->refresh_us = 0;
 	env_ok(work_cards(w, &a, &list, &err), &err);
 	assert_int_equal(list.n, 0);
 
@@ -400,12 +420,17 @@ static void test_tree(void **state)
 	add(&file, "e2", "e1", "ASSISTANT", "because");
 	add(&file, "e3", "s", "USER", "and then");
 	add(&file, "e4", "e3", "ASSISTANT", "so");
+	add_more(&file, nmore);
 	path = xstrdup(work_session(w)->path);
 	tmp = xasprintf("%s.new", path);
 	temp_puts(tmp, file.p);
 	assert_int_equal(rename(tmp, path), 0);
 	env_ok(work_refresh(w, &change, said, &err), &err);
 	assert_int_equal(change, WORK_REPLACED);
+	assert_int_equal(strstr(said, "reading what came") != NULL, slowly);
+	env_ok(work_refresh(w, &change, said, &err), &err);
+	assert_int_equal(change, WORK_SAME);
+	env_ok(work_load(w, &err), &err);
 
 	env_ok(work_cards(w, &a, &list, &err), &err);
 	assert_int_equal(list.n, 2);
@@ -414,7 +439,7 @@ static void test_tree(void **state)
 	env_ok(work_card_fill(w, &list.v[0], &a, &err), &err);
 	assert_int_equal(list.v[0].nremoved, 2);
 	assert_int_equal(list.v[0].nadded, 1);
-	assert_int_equal(list.v[0].nkept, 2);
+	assert_int_equal(list.v[0].nkept, 2 + nmore);
 	assert_int_equal(list.v[1].kind, CARD_PARENT);
 	assert_true(str_eqs(list.v[1].at, "e3"));
 	assert_true(str_eqs(list.v[1].from, "e2"));
@@ -427,6 +452,16 @@ static void test_tree(void **state)
 	free(path);
 	buf_release(&file);
 	arena_free(&a);
+}
+
+static void test_tree(void **state)
+{
+	check_rewritten(0, false);
+}
+
+static void test_large_tree(void **state)
+{
+	check_rewritten(3000, true);
 }
 
 static void test_other(void **state)
@@ -449,6 +484,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_checks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_broken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growth, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_large_tree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_other, set_up, tear_down),
 	};

@@ -117,6 +117,15 @@ int dsh_op_cards(struct session *s, struct arena *a, struct card_list *out, stru
 
 /* ---- one card ---- */
 
+/* A result that was pruned is a result still, though as an entry it counts as a summary. */
+static const char *role_of(const struct session *s, uint32_t entry)
+{
+	const struct dsh_item *item = item_of(s, entry);
+
+	return kind_name(item && item->type == T_TOOL_RESULT ? KIND_TOOL_RESULT
+							     : (enum entry_kind)s->entries[entry].kind);
+}
+
 static void say(struct session *s, const struct nodes *nodes, struct arena *a, struct card_history *h)
 {
 	struct buf text = { 0 }, who = { 0 };
@@ -131,7 +140,7 @@ static void say(struct session *s, const struct nodes *nodes, struct arena *a, s
 			buf_clear(&text);
 			buf_adds(&text, err.text);
 		}
-		card_say(h, a, str_of(kind_name((enum entry_kind)s->entries[e].kind)),
+		card_say(h, a, str_of(role_of(s, e)),
 			(struct str){ text.n ? text.p : "", text.n }, e);
 	}
 	buf_release(&text);
