@@ -49,13 +49,19 @@ static enum effect finish(struct view *v, int rc, struct done *done, const struc
 	return session_relaid(v);
 }
 
-/* A row that stands for another session is none of this one's to change. */
-static bool is_other(struct view *v, uint32_t entry)
+/*
+ * A row that stands for another session is none of this one's to change, and
+ * one that a repair would add is not there yet.
+ */
+static bool is_not_here(struct view *v, uint32_t entry)
 {
-	if (entry == ENTRY_NONE || !(session_model(v)->entries[entry].flags & ENTRY_KIN))
-		return false;
-	ui_error(v->ui, "this is another session; Enter opens it");
-	return true;
+	unsigned flags = entry != ENTRY_NONE ? session_model(v)->entries[entry].flags : 0;
+
+	if (flags & ENTRY_PROPOSED)
+		ui_error(v->ui, "this is not in the file yet: r repairs the session");
+	else if (flags & ENTRY_KIN)
+		ui_error(v->ui, "this is another session; Enter opens it");
+	return flags & (ENTRY_KIN | ENTRY_PROPOSED);
 }
 
 enum effect alter_checkout_entry(struct view *v, uint32_t entry)
@@ -64,7 +70,7 @@ enum effect alter_checkout_entry(struct view *v, uint32_t entry)
 	struct err err = { 0 };
 	int rc;
 
-	if (is_other(v, entry))
+	if (is_not_here(v, entry))
 		return FX_REDRAW;
 	rc = work_checkout(session_of(v)->w, entry, false, &done, &err);
 
@@ -116,7 +122,7 @@ enum effect alter_label(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "label: ", .initial = initial,
 		.history = HISTORY_TEXT, .done = label_done };
 
-	if (is_other(v, session_cursor(v))) {
+	if (is_not_here(v, session_cursor(v))) {
 		free(initial);
 		return FX_REDRAW;
 	}
@@ -386,7 +392,7 @@ enum effect alter_fork_new(struct view *v, const char *arg)
 {
 	const char *why;
 
-	if (is_other(v, session_cursor(v)))
+	if (is_not_here(v, session_cursor(v)))
 		return FX_REDRAW;
 	/* a log of events takes no text of ours: then there is nothing to ask for */
 	if (session_model(v)->ops->events && !work_can(session_of(v)->w, WORK_APPEND, &why))

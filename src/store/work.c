@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "format/dsh/dsh.h"
+#include "format/flow/flow.h"
 #include "format/tree/tree.h"
 
 enum {
@@ -239,8 +240,8 @@ static void say_news(struct work *w, const struct news *n, char said[200])
 	if (n->how == FILE_CUT)
 		say_cut(n, &b);
 	else if (n->how != FILE_GREW)
-		buf_printf(&b, "the file was %s",
-			n->how == FILE_REPLACED         ? "replaced"
+		buf_printf(&b, "%s %s", w->fmt == &format_flow ? "the rounds were" : "the file was",
+			n->how == FILE_REPLACED     ? "replaced"
 			: n->bytes && !w->is_loaded ? "cut shorter"
 						    : "written anew");
 	if (b.n)
@@ -302,7 +303,8 @@ static int how_changed(const struct log_id *before, const struct log_id *now)
 static void note_cut(
 	const struct work *w, const struct session *old, const struct session *s, struct news *n)
 {
-	if (n->how != FILE_REWRITTEN || !n->bytes || !is_beginning(old, s))
+	if (n->how != FILE_REWRITTEN || !n->bytes || w->fmt == &format_flow ||
+		!is_beginning(old, s))
 		return;
 	n->how = FILE_CUT;
 	if (w->fmt == &format_dsh && dsh_count(s) < dsh_count(old))

@@ -361,6 +361,10 @@ static void test_growth(void **state)
 	c = conversation_new(w);
 	assert_int_equal(conversation_folded(c), 7);
 	assert_int_equal(mark_of("talk/main/more1"), '+');
+	shell("mv flow/_conversations/" SESSION "/rounds/r000007-* aside");
+	env_ok(work_refresh(w, &change, said, &err), &err);
+	assert_int_equal(change, WORK_REPLACED);
+	assert_memory_equal(said, "the rounds were written anew", 28); /* there is no one file */
 }
 
 /* ---- trees ---- */
