@@ -37,7 +37,7 @@ struct bar {
 };
 
 void bar_begin(struct bar *b, const struct rowbuf *out);
-/* A field in its place from the left, or among those at the right end. Borrowed until the next one. */
+/* A field in its place from the left, or at the right end. Borrowed until the next one. */
 struct rowbuf *bar_left(struct bar *b, int rank);
 struct rowbuf *bar_right(struct bar *b, int rank);
 /* What is formatted in is made safe; runs of spaces become one. */

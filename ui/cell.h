@@ -87,7 +87,7 @@ void row_span(struct rowbuf *rb, enum role role, const char *p, size_t n, int *s
 /* Spaces are kept here too. */
 void row_printf(struct rowbuf *rb, enum role role, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* How many bytes of a text go on one row: up to the last space that lets them fit, at least one character. */
+/* How many bytes of a text go on one row: whole words, at least one character. */
 size_t row_words(const char *p, size_t n, int cols);
 void row_append(struct rowbuf *rb, const struct rowbuf *from); /* cells of a row made apart */
 /* Only string literals. */

@@ -221,7 +221,8 @@ void search_position(const struct view *v, struct bar *b)
 	more = s->counted < n || (s->in_pane && v->pager.page.more) ? "+" : "";
 	rank = rank_of(s, line);
 	if (rank < s->nhits && s->hits[rank] == line)
-		bar_say(bar_right(b, 3), ROLE_LABEL, "match %zu of %zu%s", rank + 1, s->nhits, more);
+		bar_say(bar_right(b, 3), ROLE_LABEL, "match %zu of %zu%s", rank + 1, s->nhits,
+			more);
 	else
 		bar_say(bar_right(b, 3), ROLE_LABEL, "%zu%s %s", s->nhits, more,
 			s->nhits == 1 && !*more ? "match" : "matches");

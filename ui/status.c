@@ -149,7 +149,8 @@ static void add_left(struct view *v, struct bar *b, int part)
 	if (what)
 		add_progress(b, what, done, all);
 	if (s->text[0]) { /* whole, if everything else has to go */
-		row_text(bar_left(b, 0), s->is_error ? ROLE_ERROR : ROLE_STATUS, message.p, message.n);
+		row_text(bar_left(b, 0), s->is_error ? ROLE_ERROR : ROLE_STATUS, message.p,
+			message.n);
 		bar_elastic(b, b->width);
 		return;
 	}
@@ -200,8 +201,8 @@ void status_draw(struct view *v, struct rowbuf *rb, int y, int part)
 	bar_begin(&b, rb);
 	if (part + 1 < status_rows(v->ui)) {
 		message = message_part(v->ui, part);
-		row_text(bar_left(&b, 0), v->ui->status.is_error ? ROLE_ERROR : ROLE_STATUS, message.p,
-			row_words(message.p, message.n, v->ui->screen.cols - 2));
+		row_text(bar_left(&b, 0), v->ui->status.is_error ? ROLE_ERROR : ROLE_STATUS,
+			message.p, row_words(message.p, message.n, v->ui->screen.cols - 2));
 		bar_elastic(&b, b.width);
 		bar_draw(&b, ROLE_STATUS, rb);
 		return;

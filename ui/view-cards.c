@@ -297,7 +297,8 @@ static void cards_heading(struct view *v, struct rowbuf *out)
 	}
 	heading_reply(card, &b);
 	if (card->kind == CARD_HISTORY || card->system_changed != CARD_UNKNOWN) {
-		bar_say(bar_left(&b, 3), ROLE_STRONG, "system prompt %s", system[card->system_changed]);
+		bar_say(bar_left(&b, 3), ROLE_STRONG, "system prompt %s",
+			system[card->system_changed]);
 		bar_say(bar_left(&b, 3), ROLE_STRONG, "system %s", system[card->system_changed]);
 		bar_shorter(&b);
 	}

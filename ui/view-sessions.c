@@ -113,7 +113,8 @@ static void draw_group(const struct sessions *s, const struct session_line *l, s
 	row_str(bar_left(&b, 0), ROLE_GROUP, *path ? path : "(no project)");
 	bar_elastic(&b, 8);
 	count_human(l->count, count);
-	bar_say(bar_right(&b, 1), ROLE_DIM, "%s %s", count, plural(l->count, "session", "sessions"));
+	bar_say(bar_right(&b, 1), ROLE_DIM, "%s %s", count,
+		plural(l->count, "session", "sessions"));
 	bar_draw(&b, ROLE_NORMAL, out);
 	free(path);
 }
@@ -389,6 +390,7 @@ static const struct view_mark sessions_marks[] = {
 	{ "live", "written within the last minute" },
 	{ "torn 60 B", "bytes stand behind the last complete record" },
 	{ "2 problems", "what is damaged; the session's own screen has them" },
+	{ "broken", "the same where there is less room" },
 	{ "open turn", "its last turn was interrupted, unless it still runs" },
 	{ "same id", "another session of the root has this id" },
 	{ "read-only", "its folder can not be written" },

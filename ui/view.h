@@ -79,9 +79,9 @@ struct view_ops {
 	const char *(*why)(const struct view *v, unsigned when);  /* why not, or NULL */
 	/* Something changed on disk. */
 	enum effect (*changed)(struct view *v);
-	/* Fields for the right of the status line, e.g. "9/11", "branch 2/4"; the pane's are generic. */
+	/* Fields for the right of the status line, e.g. "9/11"; the pane's are generic. */
 	void (*position)(const struct view *v, struct bar *b);
-	/* Grows with every change of the lines that view_relayout did not make; NULL: there is none. */
+	/* Grows with each change of the lines without view_relayout; NULL: there is none. */
 	unsigned (*version)(const struct view *v);
 	/* Progress of the job: what it does, and how far (all 0: unknown). */
 	const char *(*progress)(const struct view *v, uint64_t *done, uint64_t *all);

@@ -74,7 +74,7 @@ static int checkout(
 	if (rc < 0)
 		return rc;
 	done_set(d->entry, sizeof(d->entry), to);
-	/* also by the default rule: a line would pin nothing, the next append moves the tip anyway */
+	/* also by the default rule: a line would hold nothing, the next append moves it */
 	if (entry == w->s->tip) {
 		done_say(d, "%s is the tip already", short_id(to).s);
 		return 0;
@@ -112,7 +112,7 @@ int work_checkout(struct work *w, uint32_t entry, bool dry, struct done *d, stru
 	return rc;
 }
 
-/* *before and *was_set get the label that the entry had. 1: it is so already, nothing was written. */
+/* *before and *was_set get the label that the entry had. 1: it is so already. */
 static int label(struct work *w, struct str id, struct str text, bool dry, struct done *d,
 	struct buf *before, bool *was_set, struct err *err)
 {

@@ -75,7 +75,8 @@ static void test_every_width(void **state)
 				while (n > 0 && p[n - 1] == ' ')
 					n--;
 				if (n > 0 && !is_word(p, n))
-					fail_msg("width %d: \"%.*s\" in \"%s\"", width, (int)n, p, line);
+					fail_msg("width %d: \"%.*s\" in \"%s\"", width, (int)n, p,
+						line);
 				p += n;
 				p += strspn(p, " ");
 			}
@@ -95,7 +96,8 @@ static void assert_drawn(int width, const char *want)
 /* Which fields go first, and who gets the room. */
 static void test_order(void **state)
 {
-	assert_drawn(80, " North pier, evening  73 entries  tip 4f2a: checked out        2 problems  3.1K ");
+	assert_drawn(80,
+		" North pier, evening  73 entries  tip 4f2a: checked out        2 problems  3.1K ");
 	assert_drawn(70, " North pier, ev~  73 entries  tip 4f2a: checked out  2 problems  3.1K ");
 	assert_drawn(60, " North pier~  73 entries  tip 4f2a: checked out  2 problems ");
 	assert_drawn(50, " North pier, ~  tip 4f2a: checked out  2 problems ");

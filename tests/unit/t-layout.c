@@ -150,7 +150,7 @@ static void test_outline(void **state)
 	layout_build(&l, s);
 	for (uint32_t levels = 3; levels <= 24; levels++) {
 		for (int i = 0; i <= 20; i++) {
-			char id[8];
+			char id[16];
 
 			snprintf(id, sizeof(id), "a%d", i);
 			outline_of(&l, row(s, &l, id), levels, out[i]);

@@ -29,14 +29,16 @@ static void test_rows(void **state)
 		for (size_t i = 0; i < t->n; i++) {
 			const struct command *c = &t->v[i];
 
-			if (!c->help || !*c->help || !c->group || !*c->group || !c->run == !c->opens)
+			if (!c->help || !*c->help || !c->group || !*c->group ||
+			    !c->run == !c->opens)
 				fail_msg("%s: %s", command_map_name(map), c->name);
 			/* without a key only a typed command is left: it must say what it takes */
 			if (!*c->keys && !c->arg)
 				fail_msg("%s: %s has neither a key nor an argument",
 					command_map_name(map), c->name);
 			if (c->help[strlen(c->help) - 1] == '.')
-				fail_msg("%s: a full stop in \"%s\"", command_map_name(map), c->help);
+				fail_msg("%s: a full stop in \"%s\"", command_map_name(map),
+					c->help);
 		}
 	}
 }
@@ -111,11 +113,13 @@ static void test_hints(void **state)
 	static const struct { const char *map, *names[8]; } wanted[] = {
 		{ "generic", { "search", "help" } },
 		{ "sessions", { "open", "filter", "sort", "fold", "rename", "trash" } },
-		{ "session", { "checkout", "fork", "fork-new", "retry", "repair", "label", "branches" } },
+		{ "session", { "checkout", "fork", "fork-new", "retry", "repair", "label",
+				"branches" } },
 		{ "branches", { "open", "begin", "checkout", "undo" } },
 		{ "problems", { "open", "repair" } },
 		{ "reflog", { "open", "checkout", "undo" } },
-		{ "conversation", { "round-back", "round-forward", "rounds", "relations", "cards" } },
+		{ "conversation", { "round-back", "round-forward", "rounds", "relations",
+				"cards" } },
 		{ "rounds", { "open" } },
 		{ "relations", { "open", "other-end", "type", "quality" } },
 		{ "unresolved", { "open", "state" } },
