@@ -82,6 +82,10 @@ want 0
 want_json problems.0 '(none)'
 want_json would_add 4
 want_json entries 3
+run list store
+want 0
+checks=$((checks + 1))
+[ "$(grep -c ' open turn ' "$tmp/out")" -eq 5 ] || fail "not five open turns in the list"
 run verify store
 want 0
 want_line '^5 sessions checked: nothing found; 5 with an interrupted turn$'
