@@ -469,6 +469,7 @@ static const struct view_mark session_marks[] = {
 	{ "orphan, cycle", "its parent is not there; its parent link was cut" },
 	{ "[good]", "a label" },
 	{ "3 more", "entries folded away" },
+	{ "12", "so many levels deep; those between are left out" },
 	{ "~", "the text was cut here" },
 	{ NULL, NULL },
 };

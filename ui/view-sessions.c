@@ -390,6 +390,7 @@ static const struct view_mark sessions_marks[] = {
 	{ "live", "written within the last minute" },
 	{ "torn 60 B", "bytes stand behind the last complete record" },
 	{ "2 problems", "what is damaged; the session's own screen has them" },
+	{ "broken", "the same where there is less room" },
 	{ "same id", "another session of the root has this id" },
 	{ "read-only", "its folder can not be written" },
 	{ "gone", "it was there, and is not any more" },
