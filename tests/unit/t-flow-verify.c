@@ -478,6 +478,28 @@ static void test_alternating(void **state)
 	buf_release(&found);
 }
 
+/* Whoever looks at a session may learn only afterwards that it was replaced, in the middle of the checks. */
+static void test_closed_first(void **state)
+{
+	struct flow_conversation *c;
+	struct flow_verifier *v;
+	struct buf found = { 0 };
+	struct err err = { 0 };
+	struct root r;
+
+	(void)state;
+	good_root(&r);
+	put_root(&r);
+	assert_int_equal(flow_open(&c, conversation, &err), 0);
+	v = flow_verify_new(c, take_code, &found);
+	assert_int_equal(flow_verify_step(v, 0), 1);
+	flow_close(&c);
+	flow_verify_free(&v);
+	assert_null(v);
+	assert_null(c);
+	buf_release(&found);
+}
+
 /* ---- while it is open ---- */
 
 static struct work *open_work(void)
@@ -609,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_unreadable_round),
 		cmocka_unit_test(test_codes),
 		cmocka_unit_test(test_alternating),
+		cmocka_unit_test(test_closed_first),
 		cmocka_unit_test(test_following),
 		cmocka_unit_test(test_pool),
 	};

@@ -199,6 +199,7 @@ struct flow_verifier;
 struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *fn, void *arg);
 int flow_verify_step(struct flow_verifier *v, unsigned budget_us);
 void flow_verify_progress(const struct flow_verifier *v, uint64_t *done, uint64_t *all); /* bytes */
+/* The conversation may be closed already. */
 void flow_verify_free(struct flow_verifier **v);
 /*
  * Or of many at once: flow_verify_read reads all that they need on all

@@ -58,6 +58,7 @@ struct flow_verifier {
 	uint64_t done, all;      /* bytes; done is counted by all threads */
 
 	struct round_read *rounds;
+	size_t nrounds;          /* the conversation may be closed before the verifier is */
 	struct flow_names sessions; /* the name of one is its place in `evidence` */
 	struct evidence *evidence;
 	struct landed_read *landed;
@@ -327,6 +328,7 @@ struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *f
 	v->fn = fn;
 	v->arg = arg;
 	v->digest = v->input = "";
+	v->nrounds = c->nrounds;
 	v->rounds = xcalloc(c->nrounds + 1, sizeof(*v->rounds));
 	for (size_t i = 0; i < c->nrounds; i++)
 		v->all += c->rounds[i].size;
@@ -393,7 +395,7 @@ void flow_verify_free(struct flow_verifier **vp)
 
 	if (!v)
 		return;
-	for (size_t i = 0; i < v->c->nrounds; i++)
+	for (size_t i = 0; i < v->nrounds; i++)
 		arena_free(&v->rounds[i].arena);
 	for (size_t i = 0; i < v->sessions.n && v->evidence; i++)
 		flow_landed_list_free(&v->evidence[i].list);
