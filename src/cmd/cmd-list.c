@@ -266,7 +266,7 @@ static void print_counts(struct cmd *c, const struct session_row *row)
 
 	time_age(dated ? row->last_time : row->mtime, clock_now_ms(), age);
 	size_human(row->size, size);
-	out_printf(&c->out, " %4s%c  ", age, dated ? ' ' : '~');
+	out_printf(&c->out, " %4s%c  ", age, dated ? ' ' : '*');
 	if (c->opt[OPT_HEADERS])
 		out_pad(&c->out, 16);
 	else if (row->is_uncounted)

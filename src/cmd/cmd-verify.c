@@ -261,7 +261,10 @@ int cmd_verify(struct cmd *c)
 	else if (t.findings && status == STATUS_DONE)
 		status = STATUS_FOUND;
 	if (c->json)
-		return json_print(c, json_tally(&t), status);
-	print_tally(c, &t);
+		status = json_print(c, json_tally(&t), status);
+	else
+		print_tally(c, &t);
+	if (t.unreadable)
+		cmd_complain(0, "verify: %" PRIu64 " could not be read; the report says why", t.unreadable);
 	return status;
 }
