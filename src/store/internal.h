@@ -95,7 +95,9 @@ struct work {
 	struct reflog reflog;
 	bool is_loaded; /* all read, tip and labels applied */
 	unsigned refresh_us;        /* what a refresh reads at once, so that it can count */
-	struct session *old;        /* what another file took the place of, until that is read */
+	struct session *old;        /* what another file took the place of, until that is read and
+	                             * holds an entry: see news.c */
+	struct buf tip;             /* id of the tip that goes with it */
 	struct card_list parents;   /* entries with another parent than before, in parents_arena */
 	struct arena parents_arena;
 	struct undo *undo;
@@ -118,6 +120,24 @@ void work_reapply(struct work *w);
 int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *err);
 /* Up to date, and the entry of that id: ERR_NOTFOUND when it is gone. */
 int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *err);
+
+/* ---- news.c ---- */
+
+/* What a refresh tells: collected, then one sentence. */
+struct news {
+	uint32_t came, gone;
+	uint64_t bytes, events; /* that were cut off; no events where the format has none */
+	enum { FILE_GREW, FILE_CUT, FILE_REWRITTEN, FILE_REPLACED } how;
+	size_t nlost; /* before */
+};
+/* w->old is what was, w->s what is to be read: how the file changed. */
+void news_begin(const struct work *w, struct news *n);
+/*
+ * Both are there whole: what came (those entries are marked), what went, and whose
+ * parent is another one. Drops w->old, unless there is nothing yet in its place.
+ */
+void news_settle(struct work *w, struct news *n);
+void news_say(struct work *w, const struct news *n, char said[200]);
 
 /* ---- cards.c ---- */
 

@@ -6,7 +6,6 @@
 #include "store/internal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "format/dsh/dsh.h"
-#include "format/flow/flow.h"
 #include "format/tree/tree.h"
 
 enum {
@@ -84,6 +82,7 @@ void work_close(struct work **wp)
 	for (size_t i = 0; i < w->nundo; i++)
 		undo_release(&w->undo[i]);
 	arena_free(&w->parents_arena);
+	buf_release(&w->tip);
 	free(w->undo);
 	free(w->sidecar);
 	free(w->path);
@@ -117,14 +116,14 @@ static int load_step(struct work *w, unsigned budget_us, struct err *err)
 	return rc;
 }
 
-static void settle_later(struct work *w);
-
 int work_step(struct work *w, unsigned budget_us, struct err *err)
 {
+	bool was_loaded = w->is_loaded;
 	int rc = load_step(w, budget_us, err);
 
-	if (rc == 0 && w->old)
-		settle_later(w);
+	/* a large file took longer than a refresh may; that it is read was said then */
+	if (rc == 0 && !was_loaded && w->old)
+		news_settle(w, &(struct news){ .how = FILE_REPLACED });
 	return rc;
 }
 
@@ -154,123 +153,17 @@ int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *er
 
 /* ---- looking again ---- */
 
-static int by_value(const void *a, const void *b)
+/* Now there is all of both? Then it is known what came and what went. */
+static int read_and_compare(struct work *w, struct news *n, struct err *err)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	int rc;
 
-	return x < y ? -1 : x > y;
-}
-
-static uint64_t *sorted_ids(const struct session *s, uint32_t n)
-{
-	uint64_t *v = xcalloc(n ? n : 1, sizeof(*v));
-
-	for (uint32_t i = 0; i < n; i++)
-		v[i] = s->entries[i].idhash;
-	qsort(v, n, sizeof(*v), by_value);
-	return v;
-}
-
-static bool holds(const uint64_t *v, uint32_t n, uint64_t x)
-{
-	return n && bsearch(&x, v, n, sizeof(*v), by_value);
-}
-
-/* How many ids are new (they get their mark), how many gone. Both hash with one key. */
-static void compare_sessions(
-	const struct session *old, struct session *s, uint32_t *came, uint32_t *gone)
-{
-	uint32_t nold = session_own(old), n = session_own(s);
-	uint64_t *before = sorted_ids(old, nold), *now = sorted_ids(s, n);
-
-	*came = *gone = 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (!holds(before, nold, s->entries[i].idhash)) {
-			s->entries[i].flags |= ENTRY_NEW;
-			(*came)++;
-		}
-	for (uint32_t i = 0; i < nold; i++)
-		if (!holds(now, n, old->entries[i].idhash))
-			(*gone)++;
-	free(before);
-	free(now);
-}
-
-/* Are the entries of `s` the first ones of `old`, each where it was? */
-static bool is_beginning(const struct session *old, const struct session *s)
-{
-	uint32_t n = session_own(s);
-	bool same = n <= session_own(old);
-
-	for (uint32_t i = 0; same && i < n; i++) {
-		const struct entry *a = &old->entries[i], *b = &s->entries[i];
-
-		same = a->idhash == b->idhash && a->off == b->off && a->len == b->len &&
-		       a->time == b->time && a->parent == b->parent && a->kind == b->kind &&
-		       !((a->flags ^ b->flags) & ENTRY_DAMAGED);
-	}
-	return same;
-}
-
-/* What a refresh tells: collected, then one sentence. */
-struct news {
-	struct buf tip; /* id of the tip before */
-	uint32_t came, gone;
-	uint64_t bytes, events; /* that were cut off; no events where the format has none */
-	enum { FILE_GREW, FILE_CUT, FILE_REWRITTEN, FILE_REPLACED } how;
-	size_t nlost; /* before */
-};
-
-/* A writer that could not finish what it began takes it back by truncation. */
-static void say_cut(const struct news *n, struct buf *b)
-{
-	buf_printf(b, "the end of the file was taken back: %" PRIu64 " byte%s", n->bytes,
-		plural(n->bytes, "", "s"));
-	if (n->events)
-		buf_printf(b, ", %" PRIu64 " event%s", n->events, plural(n->events, "", "s"));
-	if (n->gone)
-		buf_printf(b, ", %u entr%s", n->gone, plural(n->gone, "y", "ies"));
-}
-
-static void say_news(struct work *w, const struct news *n, char said[200])
-{
-	struct buf b = { 0 }, tip = { 0 };
-	const char *sep = "";
-
-	if (n->how == FILE_CUT)
-		say_cut(n, &b);
-	else if (n->how != FILE_GREW)
-		buf_printf(&b, "%s %s", w->fmt == &format_flow ? "the rounds were" : "the file was",
-			n->how == FILE_REPLACED     ? "replaced"
-			: n->bytes && !w->is_loaded ? "cut shorter"
-						    : "written anew");
-	if (b.n)
-		sep = ": ";
-	if (n->came) {
-		buf_printf(&b, "%s%u new entr%s", sep, n->came, plural(n->came, "y", "ies"));
-		sep = ", ";
-	}
-	if (n->gone && n->how != FILE_CUT) {
-		buf_printf(&b, "%s%u entr%s gone", sep, n->gone,
-			plural(n->gone, "y is", "ies are"));
-		sep = ", ";
-	}
-	if (!w->is_loaded) {
-		buf_printf(&b, "%sreading what came", sep);
-	} else {
-		if (w->s->tip != ENTRY_NONE)
-			work_entry_id(w, w->s->tip, &tip, NULL);
-		if (!str_eq((struct str){ tip.p, tip.n }, (struct str){ n->tip.p, n->tip.n }) &&
-			tip.n)
-			buf_printf(&b, "%sthe tip is now %s", b.n ? "; " : "",
-				short_id((struct str){ tip.p, tip.n }).s);
-		if (work_nlost(w) > n->nlost)
-			buf_printf(&b, "%s%zu of bough's entries lost; a repair appends %s again",
-				b.n ? "; " : "", work_nlost(w), plural(work_nlost(w), "it", "them"));
-	}
-	done_set(said, 200, (struct str){ b.p, b.n });
-	buf_release(&b);
-	buf_release(&tip);
+	news_begin(w, n);
+	w->is_loaded = false;
+	rc = load_step(w, w->refresh_us, err);
+	if (rc == 0)
+		news_settle(w, n);
+	return rc < 0 ? rc : 0;
 }
 
 static int refresh_grown(struct work *w, struct news *n, struct err *err)
@@ -288,68 +181,23 @@ static int refresh_grown(struct work *w, struct news *n, struct err *err)
 	return 0;
 }
 
-static int how_changed(const struct log_id *before, const struct log_id *now)
-{
-	switch (log_compare(before, now)) {
-	case LOG_GREW:
-		return FILE_GREW;
-	case LOG_REWRITTEN:
-		return FILE_REWRITTEN;
-	default:
-		return FILE_REPLACED;
-	}
-}
-
-static void note_cut(
-	const struct work *w, const struct session *old, const struct session *s, struct news *n)
-{
-	if (n->how != FILE_REWRITTEN || !n->bytes || w->fmt == &format_flow ||
-		!is_beginning(old, s))
-		return;
-	n->how = FILE_CUT;
-	if (w->fmt == &format_dsh && dsh_count(s) < dsh_count(old))
-		n->events = dsh_count(old) - dsh_count(s);
-}
-
-/* Both are there whole: what came, what went, and whose parent is another one. */
-static void settle(struct work *w, struct news *n)
-{
-	compare_sessions(w->old, w->s, &n->came, &n->gone);
-	note_cut(w, w->old, w->s, n);
-	work_note_parents(w, w->old, w->s);
-	session_free(&w->old);
-}
-
-/* Of a large file that took longer than a refresh may; that it is read was said then. */
-static void settle_later(struct work *w)
-{
-	struct news unsaid = { .how = FILE_REPLACED };
-
-	settle(w, &unsaid);
-}
-
 static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 {
-	struct session *old = w->s, *s = NULL;
-	struct log_id before = *w->fmt->file(old), now;
+	struct session *s = NULL;
 	int rc = open_session(w, &s, err);
 
 	if (rc < 0)
 		return rc;
 	/* one key for both, while the new one is empty, so that ids compare by hash */
 	if (s->n == 0)
-		memcpy(s->key, old->key, sizeof(s->key));
+		memcpy(s->key, w->s->key, sizeof(s->key));
+	if (w->old) /* what is empty now is nothing to compare with */
+		session_free(&w->s);
+	else
+		w->old = w->s;
 	w->s = s;
-	w->is_loaded = false;
 	/* a log that grew is read anew, too, when its end was damaged before */
-	now = *w->fmt->file(s);
-	n->how = how_changed(&before, &now);
-	n->bytes = before.size > now.size ? before.size - now.size : 0;
-	w->old = old; /* none is there yet: nothing is looked at again while something is read */
-	rc = load_step(w, w->refresh_us, err);
-	if (rc == 0)
-		settle(w, n);
-	return rc < 0 ? rc : 0;
+	return read_and_compare(w, n, err);
 }
 
 bool work_is_live(const struct work *w)
@@ -371,6 +219,14 @@ static bool sidecar_changed(struct work *w)
 	       log_id_differs(&w->sidecar_id, &now);
 }
 
+/* The tip that the next news are compared with. */
+static void note_tip(struct work *w)
+{
+	buf_clear(&w->tip);
+	if (w->s->tip != ENTRY_NONE)
+		work_entry_id(w, w->s->tip, &w->tip, NULL);
+}
+
 static int look_again(
 	struct work *w, enum work_change *change, char said[200], struct err *err)
 {
@@ -382,17 +238,17 @@ static int look_again(
 	said[0] = '\0';
 	if (!w->is_loaded)
 		return 0; /* still reading: what came meanwhile shows at the next refresh */
-	if (w->s->tip != ENTRY_NONE)
-		work_entry_id(w, w->s->tip, &news.tip, NULL);
+	if (!w->old)
+		note_tip(w);
 	rc = w->fmt->refresh(w->s, &file, err);
 	if (rc < 0)
-		goto out;
+		return rc;
 	switch (file) {
 	case LOG_SAME:
 		break;
 	case LOG_GREW:
 		*change = WORK_GREW;
-		rc = refresh_grown(w, &news, err);
+		rc = w->old ? read_and_compare(w, &news, err) : refresh_grown(w, &news, err);
 		break;
 	case LOG_REWRITTEN:
 	case LOG_REPLACED:
@@ -402,7 +258,7 @@ static int look_again(
 	case LOG_GONE:
 		*change = WORK_GONE;
 		snprintf(said, 200, "the file is gone; what was read stays on the screen");
-		goto out;
+		return 0;
 	}
 	if (sidecar_changed(w)) {
 		work_read_sidecar(w);
@@ -414,9 +270,7 @@ static int look_again(
 		work_reapply(w);
 	}
 	if (rc == 0 && *change != WORK_SAME)
-		say_news(w, &news, said);
-out:
-	buf_release(&news.tip);
+		news_say(w, &news, said);
 	return rc;
 }
 

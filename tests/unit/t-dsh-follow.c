@@ -266,6 +266,38 @@ static void test_rollback(void **state)
 	}
 }
 
+/* Cut back by writing it anew: what stood in it before it was empty is what it is compared with. */
+static void test_empty_moment(void **state)
+{
+	(void)state;
+	for (int zstd = 0; zstd < 2; zstd++) {
+		struct buf more;
+		size_t good;
+		char *expect;
+
+		begin(zstd);
+		good = file.n;
+		more = turn_bytes(2, 4000);
+		append(more.p, more.n);
+		refresh();
+		assert_int_equal(truncate(path, 0), 0);
+		assert_int_equal(refresh(), WORK_REPLACED);
+		assert_int_equal(work_session(work)->n, 0);
+		cut(good);
+		refresh();
+		is_as_fresh();
+		expect = xasprintf("the end of the file was taken back: %zu bytes, 3 events, "
+				   "1 entry; the tip is now 1",
+			more.n);
+		assert_string_equal(said, expect);
+		assert_int_equal(work_session(work)->n, 1);
+		assert_false(work_session(work)->entries[0].flags & ENTRY_NEW);
+		free(expect);
+		buf_release(&more);
+		end();
+	}
+}
+
 /* The same name with another file behind it, and the same file with other bytes. */
 static void test_replaced(void **state)
 {
@@ -491,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_rollback),
+		cmocka_unit_test(test_empty_moment),
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_no_file),
 		cmocka_unit_test(test_open_turn),

@@ -399,6 +399,72 @@ static void following(void **state)
 	work_close(&w);
 }
 
+/* n entries in a row, each below the one before. */
+static void put_chain(struct buf *out, int n)
+{
+	for (int i = 1; i <= n; i++)
+		buf_printf(out, "{\"id\":\"e%d\",\"parentId\":\"e%d\",\"role\":\"USER\","
+				"\"content\":\"x\",\"timestamp\":%d}\n", i, i - 1, i);
+}
+
+static size_t count_new(const struct session *s)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		n += (s->entries[i].flags & ENTRY_NEW) != 0;
+	return n;
+}
+
+/* Written anew in place, a file is empty for a moment: that is nothing to compare with. */
+static void empty_moment(void **state)
+{
+	const char *path = env_path(&env, "s.jsonl");
+	struct buf all = { 0 }, part = { 0 };
+	struct work *w;
+
+	put_chain(&all, 240);
+	put_chain(&part, 50);
+	temp_puts(path, buf_str(&all).p);
+	w = env_open(&env, "s");
+	assert_int_equal(truncate(path, 0), 0);
+	refresh(w, WORK_REPLACED, ", 240 entries");
+	assert_int_equal(work_session(w)->n, 0);
+	/* not yet a line: still nothing */
+	temp_puts(path, "{\"id\"");
+	refresh(w, WORK_GREW, ", 240 entries");
+	refresh(w, WORK_SAME, "");
+	temp_puts(path, part.p);
+	refresh(w, WORK_GREW, "bytes, 190 entries; the tip is now e50");
+	assert_int_equal(work_session(w)->n, 50);
+	assert_int_equal(count_new(work_session(w)), 0);
+	/* from here on it is what the next look compares with */
+	entry("s.jsonl", "n", "e50", "more", 999);
+	refresh(w, WORK_GREW, "1 new entry; the tip is now n");
+	assert_int_equal(count_new(work_session(w)), 1);
+	/* empty twice, by two files; then all of it, one entry more and another one gone */
+	replace("s.jsonl", "");
+	refresh(w, WORK_REPLACED, "51 entries are gone");
+	replace("s.jsonl", "\n");
+	refresh(w, WORK_REPLACED, "51 entries are gone");
+	buf_adds(&part, "{\"id\":\"m\",\"parentId\":\"e50\",\"role\":\"USER\",\"content\":\"\","
+			"\"timestamp\":9}\n");
+	replace("s.jsonl", part.p);
+	refresh(w, WORK_REPLACED,
+		"the file was replaced: 1 new entry, 1 entry is gone; the tip is now m");
+	assert_int_equal(count_new(work_session(w)), 1);
+	/* and the same again: no news but that it was written */
+	assert_int_equal(truncate(path, 0), 0);
+	refresh(w, WORK_REPLACED, ", 51 entries");
+	temp_puts(path, part.p);
+	refresh(w, WORK_GREW, "");
+	assert_int_equal(work_session(w)->n, 51);
+	assert_int_equal(count_new(work_session(w)), 0);
+	work_close(&w);
+	buf_release(&all);
+	buf_release(&part);
+}
+
 static bool wait_for(struct watch *w)
 {
 	struct pollfd p = { .fd = watch_fd(w), .events = POLLIN };
@@ -447,6 +513,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(find, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(following, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(empty_moment, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(watching, set_up, tear_down),
 	};
 
