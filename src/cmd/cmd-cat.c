@@ -186,6 +186,15 @@ static bool put_events(struct str lines, void *arg)
 	return out_is_alive(&e->c->out);
 }
 
+/* One that is no entry. */
+static void cat_event(struct cmd *c, struct buf *event, struct json_list *list)
+{
+	struct events e = { c, list };
+
+	buf_addc(event, '\n');
+	put_events((struct str){ event->p, event->n }, &e);
+}
+
 static int cat_events(struct cmd *c, struct json_list *list)
 {
 	struct events e = { c, list };
@@ -217,22 +226,28 @@ static int check_options(struct cmd *c)
 int cmd_cat(struct cmd *c)
 {
 	struct json_list items = { 0 }, *list = c->json ? &items : NULL;
+	struct buf event = { 0 };
 	uint32_t entry;
 	int status = cmd_open(c);
 
 	if (status == STATUS_DONE)
 		status = check_options(c);
 	if (status == STATUS_DONE && c->nargs > 1)
-		status = cmd_entry(c, c->args[1], &entry);
-	if (status != STATUS_DONE)
+		status = cmd_entry_or_event(c, c->args[1], &entry, &event);
+	if (status != STATUS_DONE) {
+		buf_release(&event);
 		return status;
+	}
 	json_list_begin(&items);
-	if (c->nargs > 1)
+	if (event.n)
+		cat_event(c, &event, list);
+	else if (c->nargs > 1)
 		cat_entry(c, entry, list);
 	else if (c->s->ops->events)
 		status = cat_events(c, list);
 	else
 		cat_file(c, list);
+	buf_release(&event);
 	if (status != STATUS_DONE)
 		return status;
 	if (c->json)

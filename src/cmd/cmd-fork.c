@@ -154,13 +154,8 @@ static int find_place(struct cmd *c, uint32_t *at)
 /* An event that is no entry is named by its number. */
 static int find_event(struct cmd *c, struct fork_spec *spec)
 {
-	const char *form = c->args[1];
-
-	if (!*form || strspn(form, "0123456789") != strlen(form) || strlen(form) > 15)
-		return cmd_entry(c, form, &spec->at);
-	spec->has_event = true;
-	spec->event = strtoull(form, NULL, 10);
-	return STATUS_DONE;
+	spec->has_event = cmd_is_event(c, c->args[1], &spec->event);
+	return spec->has_event ? STATUS_DONE : cmd_entry(c, c->args[1], &spec->at);
 }
 
 static int fork_events(struct cmd *c)

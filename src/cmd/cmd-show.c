@@ -6,10 +6,12 @@
 #include "cmd/internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "format/flow/flow.h"
+#include "json/value.h"
 
 void fact_name(struct cmd *c, const char *name)
 {
@@ -224,8 +226,49 @@ static int show_entry(struct cmd *c, uint32_t entry)
 	return c->err.code ? cmd_fail(c) : STATUS_DONE;
 }
 
+static int show_entry_or_node(struct cmd *c, uint32_t entry)
+{
+	if (c->json)
+		return json_print(c, json_entry_whole(c, entry), STATUS_DONE);
+	return flow_of_session(c->s) ? cmd_flow_show_node_text(c, entry) : show_entry(c, entry);
+}
+
+/* ---- an event that is no entry ---- */
+
+static int show_event_json(struct cmd *c, struct str line, uint32_t under)
+{
+	json_doc *o = json_doc_object();
+
+	json_doc_set(o, "event", json_doc_uint(strtoull(c->args[1], NULL, 10)));
+	json_doc_set(o, "entry", json_id(c, under));
+	json_doc_set(o, "record", json_doc_string(line));
+	return json_print(c, o, STATUS_DONE);
+}
+
+static int show_event(struct cmd *c, struct str line, uint32_t under)
+{
+	struct str id = under != ENTRY_NONE ? cmd_id(c, under) : (struct str){ NULL, 0 };
+	struct buf text = { 0 };
+
+	if (c->json)
+		return show_event_json(c, line, under);
+	fact_words(c, "event", str_of(c->args[1]));
+	json_string(json_get(line, "type"), &text, SIZE_MAX);
+	fact_words(c, "kind", buf_str(&text));
+	buf_clear(&text);
+	buf_adds(&text, id.n ? "it is no entry: it folds under entry " :
+			       "it is no entry, and there is none that it could fold under");
+	buf_addstr(&text, id);
+	fact_words(c, "note", buf_str(&text));
+	out_puts(&c->out, "\n");
+	print_record(c, line);
+	buf_release(&text);
+	return c->err.code ? cmd_fail(c) : STATUS_DONE;
+}
+
 int cmd_show(struct cmd *c)
 {
+	struct buf event = { 0 };
 	uint32_t entry;
 	int status = cmd_open(c);
 
@@ -235,10 +278,11 @@ int cmd_show(struct cmd *c)
 		return c->nargs == 1 ? cmd_flow_show(c) : cmd_flow_show_node(c);
 	if (c->nargs == 1)
 		return flow_of_session(c->s) ? cmd_flow_show_text(c) : show_session(c);
-	status = cmd_entry(c, c->args[1], &entry);
-	if (status != STATUS_DONE)
-		return status;
-	if (c->json)
-		return json_print(c, json_entry_whole(c, entry), STATUS_DONE);
-	return flow_of_session(c->s) ? cmd_flow_show_node_text(c, entry) : show_entry(c, entry);
+	status = cmd_entry_or_event(c, c->args[1], &entry, &event);
+	if (status == STATUS_DONE && event.n)
+		status = show_event(c, buf_str(&event), entry);
+	else if (status == STATUS_DONE)
+		status = show_entry_or_node(c, entry);
+	buf_release(&event);
+	return status;
 }

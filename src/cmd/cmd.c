@@ -100,7 +100,9 @@ const struct command_def commands[] = {
 	{ .name = "show", .args = "SESSION [ENTRY]", .group = "Look", .min_args = 1, .max_args = 2,
 		.help = "Show a session's summary, or one entry whole",
 		.more = "Of a conversation: its rounds and the newest of them, how many nodes, relations\n"
-			"and references there are, and whether the checks hold; of a node its relations.\n",
+			"and references there are, and whether the checks hold; of a node its relations.\n"
+			"Of a dsh log ENTRY may be any event: one that is no entry is printed with the\n"
+			"entry that it folds under.\n",
 		.options = show_options, .run = cmd_show },
 	{ .name = "branches", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "List the branches, and say why the tip is the tip", .run = cmd_branches },
@@ -114,7 +116,8 @@ const struct command_def commands[] = {
 			"strings.\n"
 			"Of a dsh log, what is printed are its events, one compact JSON object a line,\n"
 			"packed rows and ranges expanded, and byte for byte where no terminal reads;\n"
-			"--stored prints the records, and the other options are for such logs only.\n",
+			"--stored prints the records, and the other options are for such logs only.\n"
+			"ENTRY may be any event there.\n",
 		.options = cat_options, .run = cmd_cat },
 	{ .name = "fold", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "Draw the outline of a conversation, folded from its rounds",

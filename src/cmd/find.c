@@ -7,9 +7,12 @@
 #include "cmd/internal.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "format/dsh/dsh.h"
 
 static int status_of(int code)
 {
@@ -188,6 +191,32 @@ int cmd_entry(struct cmd *c, const char *form, uint32_t *out)
 		status = fail_ambiguous(c, &list);
 	buf_release(&list);
 	return status;
+}
+
+bool cmd_is_event(const struct cmd *c, const char *form, uint64_t *seq)
+{
+	size_t n = strlen(form);
+
+	if (strcmp(c->s->format, "dsh") != 0 || n == 0 || n > 15 || strspn(form, "0123456789") != n)
+		return false;
+	*seq = strtoull(form, NULL, 10);
+	return true;
+}
+
+int cmd_entry_or_event(struct cmd *c, const char *form, uint32_t *out, struct buf *line)
+{
+	uint64_t seq;
+	int rc;
+
+	if (session_find(c->s, str_of(form)) == ENTRY_NONE && cmd_is_event(c, form, &seq)) {
+		rc = dsh_event(c->s, seq, line, out, &c->err);
+		if (rc == 0)
+			return STATUS_DONE;
+		if (rc != ERR_NOTFOUND)
+			return cmd_fail(c);
+		err_clear(&c->err);
+	}
+	return cmd_entry(c, form, out);
 }
 
 struct str cmd_id(struct cmd *c, uint32_t entry)

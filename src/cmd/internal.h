@@ -123,6 +123,13 @@ int cmd_open(struct cmd *c);
 int cmd_open_for(struct cmd *c, unsigned what);
 /* Resolves an ENTRY form; STATUS_DONE or what to return. */
 int cmd_entry(struct cmd *c, const char *form, uint32_t *out);
+/* Is it the number of an event, of a log of events? Whether there is one is another question. */
+bool cmd_is_event(const struct cmd *c, const char *form, uint64_t *seq);
+/*
+ * The same as cmd_entry. Of a log of events it may be any event, and one that is
+ * no entry comes as a line with the entry that it stands under; else line->n is 0.
+ */
+int cmd_entry_or_event(struct cmd *c, const char *form, uint32_t *out, struct buf *line);
 /*
  * The id's bytes, valid until the next call. An empty slice and c->err when it
  * can not be read.

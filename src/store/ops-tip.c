@@ -51,10 +51,10 @@ static int check_is_there(struct work *w, uint32_t entry, struct err *err)
 	if (!(w->s->entries[entry].flags & ENTRY_PROPOSED))
 		return 0;
 	work_entry_id(w, entry, &id, NULL);
-	err_set(err, ERR_UNSUPPORTED, "%s is not in the file: a repair would add it",
+	err_set(err, ERR_NOTFOUND, "%s is not in the file: a repair would add it",
 		short_id(buf_str(&id)).s);
 	buf_release(&id);
-	return ERR_UNSUPPORTED;
+	return ERR_NOTFOUND;
 }
 
 /* `to` becomes the tip. *from gets the id of the one before. */

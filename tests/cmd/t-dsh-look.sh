@@ -66,11 +66,60 @@ want_out '{"type":"turn/end","seq":24,"time":1767225601140,"data":{"turn":1,"rea
 run cat "$tools" 19
 want 0
 want_empty err
+# It is a wrong argument like an id that is nowhere.
 run checkout "$tools" 24
-want 3
+want 1
 want_err '24 is not in the file: a repair would add it'
+run checkout "$tools" 24 --dry-run
+want 1
 run label "$tools" 24 there
-want 3
+want 1
+run fork "$tools" 24
+want 1
+want_err 'event 24 is not in the log yet: repair the session first'
+run fork "$tools" 24 --exact
+want 1
+run checkout "$tools" 99
+want 1
+run fork "$tools" 99
+want 1
+want_err 'there is no event 99: the log has 21'
+
+# ---- an event that is no entry is printed, and says where it folds
+chunk='{"type":"assistant/chunk","seq":3,"time":1767225601021,"data":{"turn":1,"step":1,"chunk":{"type":"block-start","index":0,"blockType":"text"}}}'
+run cat "$tools" 3
+want 0
+want_empty err
+want_out "$chunk"
+run cat "$tools" 3 --json
+want 0
+want_json 0 "$chunk"
+want_json 1 '(none)'
+run show "$tools" 3
+want 0
+want_out "event      3
+kind       assistant/chunk
+note       it is no entry: it folds under entry 17
+
+$chunk"
+run show "$tools" 3 --json
+want 0
+want_json event 3
+want_json entry 17
+want_json record "$chunk"
+# marks before an entry belong to it, a call to the answer before; a whole number is no prefix
+run show "$tools" 1
+want_line '^note +it is no entry: it folds under entry 2$'
+run show "$tools" 18
+want_line '^note +it is no entry: it folds under entry 17$'
+run cat "$tools" 17
+want_line '^\{"type":"assistant/message","seq":17,'
+no_line '"seq":18,'
+run cat "$tools" 99
+want 1
+want_err '^bough: 99: no such entry$'
+run show "$tools" 99
+want 1
 
 # ---- nothing is wrong
 run problems "$tools"

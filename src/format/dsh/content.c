@@ -339,17 +339,6 @@ static void fold_item(struct job *j, struct fold *f, uint32_t i)
 	rec_release(&r);
 }
 
-static bool leads(struct job *j, uint32_t i)
-{
-	const struct dsh_type_row *row;
-	struct dsh_src *src = j->s->src;
-
-	for (row = dsh_types; row->name; row++)
-		if (row->type == src->items[i].type)
-			return row->leads;
-	return false;
-}
-
 static void add_fold(struct job *j)
 {
 	struct dsh_src *src = j->s->src;
@@ -362,10 +351,10 @@ static void add_fold(struct job *j)
 		first > 0 && !is_entry_item(src, first - 1) && own - first < FOLDED_REACH;)
 		first--;
 	for (i = first; i < own; i++)
-		if (leads(j, i) || first == 0)
+		if (event_leads(src->items[i].type) || first == 0)
 			fold_item(j, &f, i);
 	for (i = own + 1; i < src->n && !is_entry_item(src, i) && i - own < FOLDED_REACH; i++)
-		if (!leads(j, i))
+		if (!event_leads(src->items[i].type))
 			fold_item(j, &f, i);
 	if (f.more)
 		add_note(j, arena_printf(j->a, "%zu more events of the log are not shown", f.more));

@@ -46,6 +46,12 @@ void dsh_family_free(struct dsh_family **f);
 void dsh_family_check(struct dsh_family *f, struct session *s);
 /* Why the session may not be continued (damage, an unknown version or type), or NULL. */
 const char *dsh_refusal(const struct session *s);
+/*
+ * Event `seq` as the log says it, one line, and the entry that it is part of or
+ * folds under, ENTRY_NONE when there is none. ERR_NOTFOUND.
+ */
+int dsh_event(
+	struct session *s, uint64_t seq, struct buf *line, uint32_t *under, struct err *err);
 uint64_t dsh_count(const struct session *s); /* events, without closers; the next seq */
 
 /* ---- texts to write (write.c); the session is loaded to its end ---- */

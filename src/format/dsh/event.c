@@ -77,6 +77,14 @@ const struct dsh_type_row dsh_types[] = {
 	{ NULL, 0, T_UNKNOWN, false },
 };
 
+bool event_leads(unsigned type)
+{
+	for (const struct dsh_type_row *row = dsh_types; row->name; row++)
+		if (row->type == type)
+			return row->leads;
+	return false;
+}
+
 bool event_is_surface(enum dsh_type t)
 {
 	return t == T_USER || t == T_ASSISTANT || t == T_TOOL_RESULT;

@@ -182,6 +182,7 @@ void ranges_expand(struct str list, struct buf *out);
 const char *event_check(struct dsh_rec *r);
 bool event_is_ignorable(const struct dsh_rec *r);
 bool event_is_surface(enum dsh_type t);
+bool event_leads(unsigned type); /* it belongs to the entry behind it, not to the one before */
 
 /* ---- upgrade.c ---- */
 
@@ -418,6 +419,7 @@ int item_events(struct session *s, uint32_t item, uint64_t from, struct buf *out
 int item_stored_events(struct session *s, uint32_t item, struct buf *out, struct err *err);
 
 /* ---- ops: content.c, preview.c, ops.c ---- */
+void item_id(const struct dsh_item *item, struct buf *out); /* of the entry that it is */
 int dsh_op_id(struct session *s, uint32_t entry, struct buf *out, struct err *err);
 int dsh_op_record(struct session *s, uint32_t entry, struct buf *out, struct err *err);
 int dsh_op_peek(struct session *s, uint64_t off, void *p, size_t n, size_t *got, struct err *err);

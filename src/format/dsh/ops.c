@@ -12,6 +12,13 @@
 
 enum { PIECE = 64 << 10 };
 
+void item_id(const struct dsh_item *item, struct buf *out)
+{
+	buf_printf(out, "%" PRIu32, item->seq);
+	if (item->flags & ITEM_ODD)
+		buf_printf(out, ":%" PRIu64, item->off);
+}
+
 int dsh_op_id(struct session *s, uint32_t entry, struct buf *out, struct err *err)
 {
 	struct dsh_src *src = s->src;
@@ -38,9 +45,7 @@ int dsh_op_id(struct session *s, uint32_t entry, struct buf *out, struct err *er
 	if (i == NO_ITEM)
 		return err_set(err, ERR_NOTFOUND, "no such event");
 	item = &src->items[i];
-	buf_printf(out, "%" PRIu32, item->seq);
-	if (item->flags & ITEM_ODD)
-		buf_printf(out, ":%" PRIu64, item->off);
+	item_id(item, out);
 	return 0;
 }
 

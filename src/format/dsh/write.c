@@ -127,7 +127,7 @@ int dsh_fork_point(
 		return err_set(err, ERR_NOTFOUND,
 			"there is no event %" PRIu64 ": the log has %" PRIu64, chosen, count);
 	if (chosen >= count)
-		return err_set(err, ERR_UNSUPPORTED,
+		return err_set(err, ERR_NOTFOUND,
 			"event %" PRIu64 " is not in the log yet: repair the session first",
 			chosen);
 	if (is_exact) {
