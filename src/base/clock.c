@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +47,15 @@ int64_t clock_now_ms(void)
 		return fixed.now;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+bool clock_is_recent(int64_t at_ms, int64_t within_ms)
+{
+	int64_t ago;
+
+	if (__builtin_sub_overflow(clock_now_ms(), at_ms, &ago))
+		return false;
+	return ago > -within_ms && ago < within_ms;
 }
 
 uint64_t clock_mono_us(void)

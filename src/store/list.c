@@ -372,7 +372,7 @@ const struct session_row *store_row(const struct store *st, size_t i)
 	struct session_row *row = &st->rows[i]->pub;
 
 	/* time goes on between two looks at the disk */
-	row->is_live = !row->is_gone && clock_now_ms() - row->mtime < LIVE_MS;
+	row->is_live = !row->is_gone && clock_is_recent(row->mtime, LIVE_MS);
 	return row;
 }
 

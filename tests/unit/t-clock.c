@@ -30,6 +30,20 @@ static const char *age(int64_t ago)
 	return out;
 }
 
+static void test_recent(void **state)
+{
+	const int64_t now = clock_now_ms();
+
+	assert_true(clock_is_recent(now, MIN));
+	assert_true(clock_is_recent(now - MIN / 2, MIN));
+	assert_true(clock_is_recent(now + MIN / 2, MIN));
+	assert_false(clock_is_recent(now - MIN, MIN));
+	assert_false(clock_is_recent(now + 2 * MIN, MIN));
+	assert_false(clock_is_recent(now + 365 * DAY, MIN));
+	assert_false(clock_is_recent(INT64_MIN, MIN));
+	assert_false(clock_is_recent(INT64_MAX, MIN));
+}
+
 static void test_age(void **state)
 {
 	char out[8];
@@ -271,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_recent),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_size),
