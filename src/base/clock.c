@@ -49,21 +49,19 @@ int64_t clock_now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-bool clock_is_recent(int64_t at_ms, int64_t within_ms)
-{
-	int64_t ago;
-
-	if (__builtin_sub_overflow(clock_now_ms(), at_ms, &ago))
-		return false;
-	return ago > -within_ms && ago < within_ms;
-}
-
 uint64_t clock_mono_us(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+bool clock_is_near(int64_t at_ms, int64_t span_ms)
+{
+	int64_t now = clock_now_ms(), ago;
+
+	return !__builtin_sub_overflow(now, at_ms, &ago) && ago > -span_ms && ago < span_ms;
 }
 
 /* A Weyl sequence through a mixer: repeatable, and good enough for ids in tests. */

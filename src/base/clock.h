@@ -13,8 +13,8 @@
 
 int64_t clock_now_ms(void);        /* wall clock, ms since 1970 */
 uint64_t clock_mono_us(void);      /* monotonic, for budgets; never fixed */
-/* Less than `within_ms` from now. A time further ahead is some clock's mistake and not recent. */
-bool clock_is_recent(int64_t at_ms, int64_t within_ms);
+/* Less than span_ms ago, or ahead: what a wrong clock dated far ahead is not of now. */
+bool clock_is_near(int64_t at_ms, int64_t span_ms);
 void random_bytes(void *p, size_t n);
 void random_uuid4(char out[37]);   /* lower case, NUL-terminated */
 

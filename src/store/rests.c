@@ -25,7 +25,7 @@ int dsh_being_written(struct work *w, struct err *err)
 
 static bool is_fresh(const struct log_id *id)
 {
-	return clock_is_recent(id->mtime_ns / 1000000, FRESH_MS);
+	return clock_is_near(id->mtime_ns / 1000000, FRESH_MS);
 }
 
 /* 1: ask again; 0: it rests. What was seen to rest and is the same still does. */

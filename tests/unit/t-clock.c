@@ -30,20 +30,6 @@ static const char *age(int64_t ago)
 	return out;
 }
 
-static void test_recent(void **state)
-{
-	const int64_t now = clock_now_ms();
-
-	assert_true(clock_is_recent(now, MIN));
-	assert_true(clock_is_recent(now - MIN / 2, MIN));
-	assert_true(clock_is_recent(now + MIN / 2, MIN));
-	assert_false(clock_is_recent(now - MIN, MIN));
-	assert_false(clock_is_recent(now + 2 * MIN, MIN));
-	assert_false(clock_is_recent(now + 365 * DAY, MIN));
-	assert_false(clock_is_recent(INT64_MIN, MIN));
-	assert_false(clock_is_recent(INT64_MAX, MIN));
-}
-
 static void test_age(void **state)
 {
 	char out[8];
@@ -247,6 +233,19 @@ static void test_fixed(void **state)
 	assert_true(now / 1000 >= (int64_t)time(NULL) - 60 && now / 1000 <= (int64_t)time(NULL));
 }
 
+static void test_near(void **state)
+{
+	int64_t now = clock_now_ms();
+
+	assert_true(clock_is_near(now, HOUR));
+	assert_true(clock_is_near(now - 30 * MIN, HOUR));
+	assert_true(clock_is_near(now + 30 * MIN, HOUR));
+	assert_false(clock_is_near(now - 2 * HOUR, HOUR));
+	assert_false(clock_is_near(now + 2 * HOUR, HOUR)); /* dated ahead: not of now */
+	assert_false(clock_is_near(INT64_MIN, HOUR));
+	assert_false(clock_is_near(INT64_MAX, HOUR));
+}
+
 static void test_monotonic(void **state)
 {
 	uint64_t before = clock_mono_us(), i;
@@ -285,11 +284,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_fixed),
-		cmocka_unit_test(test_recent),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_monotonic),
 		cmocka_unit_test(test_random),
 	};
