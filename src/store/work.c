@@ -359,7 +359,7 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 
 bool work_is_live(const struct work *w)
 {
-	return clock_now_ms() - w->fmt->file(w->s)->mtime_ns / 1000000 < WORK_LIVE_MS;
+	return clock_is_near(w->fmt->file(w->s)->mtime_ns / 1000000, WORK_LIVE_MS);
 }
 
 void work_read_sidecar(struct work *w)
