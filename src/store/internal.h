@@ -129,6 +129,7 @@ struct news {
 	uint64_t bytes, events; /* that were cut off; no events where the format has none */
 	enum { FILE_GREW, FILE_CUT, FILE_REWRITTEN, FILE_REPLACED } how;
 	size_t nlost; /* before */
+	struct buf rounds; /* what happened to them, in words */
 };
 /* w->old is what was, w->s what is to be read: how the file changed. */
 void news_begin(const struct work *w, struct news *n);

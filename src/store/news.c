@@ -97,8 +97,10 @@ void news_say(struct work *w, const struct news *n, char said[200])
 
 	if (n->how == FILE_CUT)
 		say_cut(n, &b);
+	else if (w->fmt == &format_flow)
+		buf_add(&b, n->rounds.p, n->rounds.n);
 	else if (n->how != FILE_GREW)
-		buf_printf(&b, "%s %s", w->fmt == &format_flow ? "the rounds were" : "the file was",
+		buf_printf(&b, "the file was %s",
 			n->how == FILE_REPLACED     ? "replaced"
 			: n->bytes && !w->is_loaded ? "cut shorter"
 						    : "written anew");

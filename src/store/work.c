@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "format/dsh/dsh.h"
+#include "format/flow/flow.h"
 #include "format/tree/tree.h"
 
 enum {
@@ -161,6 +162,8 @@ static int read_and_compare(struct work *w, struct news *n, struct err *err)
 	news_begin(w, n);
 	w->is_loaded = false;
 	rc = load_step(w, w->refresh_us, err);
+	if (w->fmt == &format_flow)
+		flow_news(flow_of_session(w->old), flow_of_session(w->s), &n->rounds);
 	if (rc == 0)
 		news_settle(w, n);
 	return rc < 0 ? rc : 0;
@@ -271,6 +274,7 @@ static int look_again(
 	}
 	if (rc == 0 && *change != WORK_SAME)
 		news_say(w, &news, said);
+	buf_release(&news.rounds);
 	return rc;
 }
 
