@@ -404,11 +404,11 @@ static void refuses_what_is_not_there(void)
 	for (uint32_t e = 1; e < 3; e++) {
 		struct err err = { 0 };
 
-		assert_int_equal(work_checkout(work, e, false, &d, &err), ERR_UNSUPPORTED);
+		assert_int_equal(work_checkout(work, e, false, &d, &err), ERR_NOTFOUND);
 		assert_non_null(strstr(err.text, "not in the file: a repair would add it"));
 		err_clear(&err);
 		assert_int_equal(
-			work_label(work, e, str_of("x"), false, &d, &err), ERR_UNSUPPORTED);
+			work_label(work, e, str_of("x"), false, &d, &err), ERR_NOTFOUND);
 	}
 	done_release(&d);
 }

@@ -378,8 +378,8 @@ static void test_points(void **state)
 		{ 5, false, 0, 5 },
 		{ 6, false, ERR_UNSUPPORTED, 0 },
 		{ 7, false, ERR_UNSUPPORTED, 0 },
-		{ 8, false, ERR_UNSUPPORTED, 0 },
-		{ 9, false, ERR_UNSUPPORTED, 0 },
+		{ 8, false, ERR_NOTFOUND, 0 },
+		{ 9, false, ERR_NOTFOUND, 0 },
 		{ 10, false, ERR_NOTFOUND, 0 },
 		{ 0, true, ERR_UNSUPPORTED, 0 },
 		{ 1, true, ERR_UNSUPPORTED, 0 },
@@ -388,7 +388,7 @@ static void test_points(void **state)
 		{ 4, true, 0, 4 },
 		{ 5, true, 0, 5 },
 		{ 6, true, ERR_UNSUPPORTED, 0 },
-		{ 8, true, ERR_UNSUPPORTED, 0 },
+		{ 8, true, ERR_NOTFOUND, 0 },
 		{ UINT64_MAX, false, ERR_NOTFOUND, 0 },
 	};
 	struct work *w = open_text(OPEN_LOG); /* 8 events; 8 and 9 would close it */
