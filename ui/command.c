@@ -93,10 +93,21 @@ bool command_refuse(struct view *v, const struct command *c)
 	return false;
 }
 
+static bool is_warned(const struct view *v)
+{
+	const char *warning = v->ops->warning ? v->ops->warning(v) : NULL;
+
+	return warning && *warning;
+}
+
 enum effect command_run(struct view *v, const struct command *c, const char *arg)
 {
-	unsigned missing = c->when & ~(v->ops->state ? v->ops->state(v) : WHEN_ROW);
+	unsigned missing;
 
+	/* what was wrong at the newest look may be right by now */
+	if (c->when & WHEN_WRITES && is_warned(v))
+		ui_changed(v->ui);
+	missing = c->when & ~(v->ops->state ? v->ops->state(v) : WHEN_ROW);
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
 		if (missing & reasons[i].when) {
 			const char *why = v->ops->why ? v->ops->why(v, reasons[i].when) : NULL;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/path.h"
 #include "base/xalloc.h"
 #include "ui/internal.h"
 #include "ui/view.h"
@@ -264,11 +263,24 @@ void conversation_goto_round(struct view *v, uint32_t rounds)
 
 /* ---- reading ---- */
 
+static void watch_folder(void *arg, const char *path)
+{
+	watch_add(arg, path);
+}
+
+/* A folder that is watched already is not watched twice. */
+static void conversation_watch(struct view *v)
+{
+	if (v->ui->watch)
+		work_each_folder(conversation_of(v)->sv.w, watch_folder, v->ui->watch);
+}
+
 static void begin_looking(struct view *v)
 {
 	struct conversation_view *cv = conversation_of(v);
 	uint32_t id;
 
+	conversation_watch(v);
 	cv->c = conversation_new(cv->sv.w);
 	cv->reads++;
 	if (cv->want_round)
@@ -480,6 +492,7 @@ static enum effect conversation_changed(struct view *v)
 
 	if (line != CONVERSATION_NONE)
 		buf_addstr(&id, conversation_word(cv->c, conversation_lines(cv->c, &n)[line].id));
+	conversation_watch(v); /* before it is looked: what comes into a new folder shows later */
 	if (work_refresh(cv->sv.w, &change, said, &err) < 0) {
 		ui_error(v->ui, "%s", err.text);
 	} else if (change == WORK_REPLACED) {
@@ -502,15 +515,6 @@ static enum effect conversation_changed(struct view *v)
 static const char *conversation_warning(const struct view *v)
 {
 	return work_trouble(conversation_of(v)->sv.w);
-}
-
-static void conversation_watch(struct view *v)
-{
-	const char *path = work_session(conversation_of(v)->sv.w)->path;
-	char *rounds = path_join(path, "rounds");
-
-	watch_add(v->ui->watch, rounds);
-	free(rounds);
 }
 
 static const struct view_mark conversation_marks[] = {

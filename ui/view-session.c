@@ -387,6 +387,8 @@ static unsigned session_state(const struct view *v)
 		    session_model(v)->entries[entry].flags & ENTRY_INHERITED)
 			state |= WHEN_CHILDREN;
 	}
+	if (*work_trouble(sv->w)) /* what is shown is not what the disk has: nothing hangs on it */
+		return state;
 	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
 		if ((operations[i].when != WHEN_REPAIR || needs_repair(v)) &&
 			work_can(sv->w, operations[i].what, &why))
@@ -399,6 +401,8 @@ static const char *session_why(const struct view *v, unsigned when)
 	unsigned what = session_what(when);
 	const char *why = NULL;
 
+	if (what && *work_trouble(session_of(v)->w))
+		return work_trouble(session_of(v)->w);
 	if (when == WHEN_REPAIR && !needs_repair(v))
 		return session_of(v)->is_loaded ? "nothing to repair" : "still loading";
 	if (what)

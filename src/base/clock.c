@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +55,13 @@ uint64_t clock_mono_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+bool clock_is_near(int64_t at_ms, int64_t span_ms)
+{
+	int64_t now = clock_now_ms(), ago;
+
+	return !__builtin_sub_overflow(now, at_ms, &ago) && ago > -span_ms && ago < span_ms;
 }
 
 /* A Weyl sequence through a mixer: repeatable, and good enough for ids in tests. */

@@ -7,11 +7,14 @@
 #ifndef BOUGH_BASE_CLOCK_H
 #define BOUGH_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 int64_t clock_now_ms(void);        /* wall clock, ms since 1970 */
 uint64_t clock_mono_us(void);      /* monotonic, for budgets; never fixed */
+/* Less than span_ms ago, or ahead: what a wrong clock dated far ahead is not of now. */
+bool clock_is_near(int64_t at_ms, int64_t span_ms);
 void random_bytes(void *p, size_t n);
 void random_uuid4(char out[37]);   /* lower case, NUL-terminated */
 

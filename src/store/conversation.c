@@ -39,6 +39,18 @@ bool work_is_conversation(const struct work *w)
 	return strcmp(w->fmt->name, "flow") == 0;
 }
 
+void work_each_folder(
+	struct work *w, void (*fn)(void *arg, const char *path), void *arg)
+{
+	char *rounds = path_join(w->s->path, "rounds");
+
+	fn(arg, w->s->path); /* the folder of rounds may come later */
+	fn(arg, rounds);
+	free(rounds);
+	if (w->is_loaded)
+		flow_landed_folders(flow_of_session(w->s), fn, arg);
+}
+
 /* ---- holding two folds against each other ---- */
 
 /* A version and what the round did to it. */
@@ -250,6 +262,7 @@ struct conversation *conversation_new(struct work *w)
 	c = xcalloc(1, sizeof(*c));
 	c->f = flow_of_session(w->s);
 	c->s = w->s;
+	flow_landed_note(c->f);
 	conversation_list_rounds(c);
 	conversation_show(c, flow_folded(c->f));
 	return c;

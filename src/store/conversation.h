@@ -33,6 +33,13 @@ bool store_is_conversation(
 	const char *path); /* of what can be opened there; false also when nothing can */
 bool store_is_conversation_folder(const char *path); /* one conversation, not a root of them */
 bool work_is_conversation(const struct work *w);
+/*
+ * The folders that a change of shows: of the rounds and, when it has been
+ * loaded, of the landed files. Watch them before conversation_new: that
+ * remembers which files there are, and work_refresh sees when it changes.
+ */
+void work_each_folder(
+	struct work *w, void (*fn)(void *arg, const char *path), void *arg);
 struct conversation *conversation_new(struct work *w); /* NULL: it is of another format */
 void conversation_free(struct conversation **c);
 

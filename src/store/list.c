@@ -19,7 +19,6 @@
 enum {
 	SCAN_MAX = 1024, /* names in one turn */
 	LOAD_US = 2000,  /* the least a load gets, so that a tiny budget still ends */
-	LIVE_MS = 60000,
 	FIND_LIST = 8 /* candidates named */
 };
 
@@ -372,7 +371,7 @@ const struct session_row *store_row(const struct store *st, size_t i)
 	struct session_row *row = &st->rows[i]->pub;
 
 	/* time goes on between two looks at the disk */
-	row->is_live = !row->is_gone && clock_now_ms() - row->mtime < LIVE_MS;
+	row->is_live = !row->is_gone && clock_is_near(row->mtime, WORK_LIVE_MS);
 	return row;
 }
 

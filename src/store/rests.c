@@ -25,9 +25,7 @@ int dsh_being_written(struct work *w, struct err *err)
 
 static bool is_fresh(const struct log_id *id)
 {
-	int64_t age = clock_now_ms() - id->mtime_ns / 1000000;
-
-	return age > -FRESH_MS && age < FRESH_MS;
+	return clock_is_near(id->mtime_ns / 1000000, FRESH_MS);
 }
 
 /* 1: ask again; 0: it rests. What was seen to rest and is the same still does. */

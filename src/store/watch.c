@@ -26,7 +26,7 @@ struct watch {
 
 enum {
 	EVENTS = IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_CLOSE_WRITE | IN_DELETE |
-		 IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+		 IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB | IN_ONLYDIR
 };
 
 struct watch *watch_new(void)

@@ -219,6 +219,7 @@ struct news {
 	uint64_t bytes, events; /* that were cut off; no events where the format has none */
 	enum { FILE_GREW, FILE_CUT, FILE_REWRITTEN, FILE_REPLACED } how;
 	size_t nlost; /* before */
+	struct buf rounds; /* what happened to them, in words */
 };
 
 /* A writer that could not finish what it began takes it back by truncation. */
@@ -239,8 +240,10 @@ static void say_news(struct work *w, const struct news *n, char said[200])
 
 	if (n->how == FILE_CUT)
 		say_cut(n, &b);
+	else if (w->fmt == &format_flow)
+		buf_add(&b, n->rounds.p, n->rounds.n);
 	else if (n->how != FILE_GREW)
-		buf_printf(&b, "%s %s", w->fmt == &format_flow ? "the rounds were" : "the file was",
+		buf_printf(&b, "the file was %s",
 			n->how == FILE_REPLACED     ? "replaced"
 			: n->bytes && !w->is_loaded ? "cut shorter"
 						    : "written anew");
@@ -347,6 +350,8 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 	n->bytes = before.size > now.size ? before.size - now.size : 0;
 	w->old = old; /* none is there yet: nothing is looked at again while something is read */
 	rc = load_step(w, w->refresh_us, err);
+	if (w->fmt == &format_flow)
+		flow_news(flow_of_session(old), flow_of_session(s), &n->rounds);
 	if (rc == 0)
 		settle(w, n);
 	return rc < 0 ? rc : 0;
@@ -354,7 +359,7 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 
 bool work_is_live(const struct work *w)
 {
-	return clock_now_ms() - w->fmt->file(w->s)->mtime_ns / 1000000 < WORK_LIVE_MS;
+	return clock_is_near(w->fmt->file(w->s)->mtime_ns / 1000000, WORK_LIVE_MS);
 }
 
 void work_read_sidecar(struct work *w)
@@ -418,6 +423,7 @@ static int look_again(
 		say_news(w, &news, said);
 out:
 	buf_release(&news.tip);
+	buf_release(&news.rounds);
 	return rc;
 }
 

@@ -233,6 +233,19 @@ static void test_fixed(void **state)
 	assert_true(now / 1000 >= (int64_t)time(NULL) - 60 && now / 1000 <= (int64_t)time(NULL));
 }
 
+static void test_near(void **state)
+{
+	int64_t now = clock_now_ms();
+
+	assert_true(clock_is_near(now, HOUR));
+	assert_true(clock_is_near(now - 30 * MIN, HOUR));
+	assert_true(clock_is_near(now + 30 * MIN, HOUR));
+	assert_false(clock_is_near(now - 2 * HOUR, HOUR));
+	assert_false(clock_is_near(now + 2 * HOUR, HOUR)); /* dated ahead: not of now */
+	assert_false(clock_is_near(INT64_MIN, HOUR));
+	assert_false(clock_is_near(INT64_MAX, HOUR));
+}
+
 static void test_monotonic(void **state)
 {
 	uint64_t before = clock_mono_us(), i;
@@ -275,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_monotonic),
 		cmocka_unit_test(test_random),
 	};

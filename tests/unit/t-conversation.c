@@ -364,7 +364,117 @@ static void test_growth(void **state)
 	shell("mv flow/_conversations/" SESSION "/rounds/r000007-* aside");
 	env_ok(work_refresh(w, &change, said, &err), &err);
 	assert_int_equal(change, WORK_REPLACED);
-	assert_memory_equal(said, "the rounds were written anew", 28); /* there is no one file */
+	assert_string_equal(said, "round 7 is gone: 12 entries are gone"); /* there is no one file */
+}
+
+static void look_again(const char *want)
+{
+	enum work_change change;
+	struct err err = { 0 };
+	char said[200];
+
+	w->refresh_us = 60000000; /* all is read at once, so that it can be counted */
+	env_ok(work_refresh(w, &change, said, &err), &err);
+	assert_string_equal(said, want);
+	assert_int_equal(change, *want ? WORK_REPLACED : WORK_SAME);
+	if (!*want)
+		return;
+	conversation_free(&c);
+	env_ok(work_load(w, &err), &err);
+	c = conversation_new(w);
+}
+
+static const char *state(void)
+{
+	while (conversation_verify_step(c, 1000) == 1)
+		;
+	return conversation_state(c);
+}
+
+/* A landed file is looked for again, though no round changes. */
+static void test_landed(void **state_)
+{
+	shell("mkdir aside && mv flow/" SESSION "/streams/main/*000019.sd aside");
+	open_it();
+	assert_string_equal(state(), "incomplete");
+	look_again("");
+	shell("mv aside/*000019.sd flow/" SESSION "/streams/main");
+	look_again("1 landed file came");
+	assert_string_equal(state(), "verified");
+	shell("mv flow/" SESSION "/streams/main/*000019.sd aside");
+	look_again("1 landed file is gone");
+	assert_string_equal(state(), "incomplete");
+	shell("mv aside/*000019.sd flow/" SESSION "/streams/main;"
+	      "sed -i '$a x' flow/" SESSION "/streams/main/*000019.sd");
+	look_again("1 landed file came");
+	assert_string_equal(state(), "mismatch");
+	shell("mv flow/" SESSION "/streams/main/*000019.sd aside;"
+	      "cd aside; sed -i '$d' *000019.sd; cp *000019.sd ../flow/" SESSION "/streams/main");
+	look_again("the landed files changed");
+	assert_string_equal(state(), "verified");
+	shell("mv flow/" SESSION " elsewhere");
+	look_again("19 landed files are gone");
+	assert_string_equal(state(), "incomplete");
+}
+
+static void take_folder(void *arg, const char *path)
+{
+	watch_add(arg, path);
+}
+
+/* All that the last test does wakes who watches. */
+static void test_watched(void **state_)
+{
+	static const char *const steps[] = {
+		"mv flow/" SESSION "/streams/main/*000019.sd .",
+		"mv *000019.sd flow/" SESSION "/streams/main",
+		"mkdir flow/" SESSION "/streams/new",
+		"mv flow/" SESSION " elsewhere",
+		"mv elsewhere flow/" SESSION,
+		"chmod 0 flow/" SESSION,
+		"chmod 700 flow/" SESSION,
+		"touch flow/" SESSION "/provider_body/x",
+		"touch flow/_conversations/" SESSION "/rounds/r000009-aaaaaaaaaaaa.sf",
+	};
+	struct watch *watch = watch_new();
+
+	open_it();
+	work_each_folder(w, take_folder, watch);
+	assert_false(watch_drain(watch));
+	for (size_t i = 0; watch_fd(watch) >= 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
+		shell(steps[i]);
+		assert_true(watch_drain(watch));
+	}
+	watch_free(&watch);
+}
+
+/* What comes under the name of a round and is none is not called a change of the others. */
+static void test_news(void **state_)
+{
+#define ROUNDS "flow/_conversations/" SESSION "/rounds/"
+	open_it();
+	shell("touch " ROUNDS "r000009-aaaaaaaaaaaa.sf");
+	look_again("round 9 is there and is empty: a reservation");
+	shell("echo garbage >" ROUNDS "r000009-aaaaaaaaaaaa.sf");
+	look_again("round 9 is another one and is not valid: expected a value at byte 1");
+	shell("rm " ROUNDS "r000009-aaaaaaaaaaaa.sf; mkfifo " ROUNDS "r000010-aaaaaaaaaaaa.sf");
+	look_again("round 9 is gone again; round 10 is there and is no file: a fifo");
+	shell("rm " ROUNDS "r000010-aaaaaaaaaaaa.sf");
+	look_again("round 10 is gone again");
+	shell("mv " ROUNDS "r00000[78]-* .");
+	look_again("2 rounds are gone: 27 entries are gone");
+	shell("mv r000008-* " ROUNDS);
+	look_again("round 8 is there and is not folded: round 7 is missing");
+	shell("mv r000007-* " ROUNDS);
+	look_again("2 rounds came: 27 new entries");
+	shell("touch -d @1 " ROUNDS "r000008-*");
+	look_again("round 8 was written anew");
+	shell("sed -i '2s/{/{ /' " ROUNDS "r000006-*");
+	look_again("round 6 was written anew and is not valid: the bytes have the digest "
+		   "5fea41cb5bff40fae1f827cffca77db3eccb171fe6f21cc707825c5449a09549: "
+		   "36 entries are gone");
+	look_again("");
+#undef ROUNDS
 }
 
 /* ---- trees ---- */
@@ -488,6 +598,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_checks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_broken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growth, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_landed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_watched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_news, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_large_tree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_other, set_up, tear_down),

@@ -21,6 +21,17 @@
 
 enum { STATE_MAX = 64 << 10, ROUND_DIGITS = 6, NAME_DIGEST = 12 };
 
+uint64_t flow_stamp(const struct stat *st)
+{
+	const uint64_t v[] = { (uint64_t)st->st_ino, (uint64_t)st->st_mtim.tv_sec,
+		(uint64_t)st->st_mtim.tv_nsec, (uint64_t)st->st_size };
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+		hash = (hash ^ v[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
+	return hash;
+}
+
 /* "r000001-0123456789ab.sf": false for any other name. */
 static bool round_number(const char *name, uint64_t *number)
 {
@@ -86,6 +97,7 @@ static void take_name(struct flow_conversation *c, int dir, const char *name)
 		return;
 	r.name = arena_strdup(&c->arena, name);
 	r.size = (uint64_t)st.st_size;
+	r.stamp = flow_stamp(&st);
 	if (r.size == 0) { /* a reservation: the name is taken, there is no round */
 		c->reservations = xgrow(c->reservations, &c->reservations_cap, c->nreservations + 1,
 			sizeof(*c->reservations));

@@ -69,6 +69,7 @@ struct flow_round {
 	uint64_t number;    /* of the file's name */
 	const char *name;
 	uint64_t size;
+	uint64_t stamp;     /* another one: it is not the file that it was */
 	enum flow_state state;
 	struct flow_header h; /* when folded */
 	struct flow_fault fault;
@@ -179,6 +180,18 @@ int flow_canonical_sha256(struct flow_conversation *c, const struct flow_view *v
 	struct err *err);
 void flow_outline_sha256(
 	const struct flow_conversation *c, const struct flow_outline *o, char hex[65]);
+
+/*
+ * Who shows texts and checks remembers with flow_landed_note which landed files
+ * there were before the first is read: then a refresh sees when that changes.
+ * The folders that they lie in: what a change of shows.
+ */
+void flow_landed_note(struct flow_conversation *c);
+void flow_landed_folders(const struct flow_conversation *c,
+	void (*fn)(void *arg, const char *path), void *arg);
+/* In what the rounds and the landed files of two readings differ: "" where they do not. */
+void flow_news(const struct flow_conversation *old, const struct flow_conversation *now,
+	struct buf *out);
 
 /* ---- the six checks, and landed files ---- */
 

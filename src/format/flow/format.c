@@ -65,17 +65,20 @@ static bool detect(const char *path, bool is_file)
 /* ---- the sessions of a root ---- */
 
 /*
- * A round that was written over in its place shows by its own time; one that
- * another took the place of within a tick of the clock shows by its name.
+ * A round that was written over in its place shows by its own stamp, one that
+ * another took the place of within a tick of the clock by its name; so does what
+ * is no file. One that may be read now shows by its rights.
  */
 static void add_file(struct log_id *id, uint64_t *names, const char *name, const struct stat *st)
 {
 	int64_t ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
-	uint64_t hash = (uint64_t)st->st_ino;
+	uint64_t hash = flow_stamp(st) ^ (uint64_t)st->st_mode << 32;
 
-	id->size += (uint64_t)st->st_size;
-	if (ns > id->mtime_ns)
-		id->mtime_ns = ns;
+	if (S_ISREG(st->st_mode)) {
+		id->size += (uint64_t)st->st_size;
+		if (ns > id->mtime_ns)
+			id->mtime_ns = ns;
+	}
 	for (; *name; name++)
 		hash = (hash ^ (unsigned char)*name) * 0x100000001B3u;
 	*names += hash; /* folders list their names in no order */
@@ -88,8 +91,7 @@ static void add_files(
 	struct stat st;
 
 	while (log_next_name(dir, path, &de, err) == 1)
-		if (de->d_name[0] == 'r' && fstatat(dirfd(dir), de->d_name, &st, 0) == 0 &&
-			S_ISREG(st.st_mode))
+		if (de->d_name[0] == 'r' && fstatat(dirfd(dir), de->d_name, &st, 0) == 0)
 			add_file(id, names, de->d_name, &st);
 }
 

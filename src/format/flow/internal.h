@@ -162,6 +162,10 @@ void flow_fault_set(struct flow_fault *f, const char *code, uint64_t line, uint6
 
 /* ---- chain.c ---- */
 
+struct stat;
+/* Another inode, time or size gives another one. */
+uint64_t flow_stamp(const struct stat *st);
+
 enum { READERS = 64 }; /* a fold has lines of all of its rounds, side by side */
 
 struct flow_state_line {
@@ -170,6 +174,12 @@ struct flow_state_line {
 
 struct flow_landed;
 struct flow_index;
+
+/* The landed files of the session, and the folders that could not be listed, in two numbers. */
+struct flow_landed_sum {
+	uint64_t sum;
+	size_t n;                     /* files */
+};
 
 /* The words in the order of their bytes, so that views need not compare them. */
 struct flow_order {
@@ -213,6 +223,8 @@ struct flow_conversation {
 	unsigned next_reader;
 
 	struct flow_landed *landed;
+	struct flow_landed_sum seen;  /* of the landed files when they were looked at */
+	bool has_seen;
 	struct flow_order *order;     /* made anew when there are more words */
 	struct flow_index *index;     /* of landed files; NULL until something is looked up */
 };
@@ -257,6 +269,9 @@ void flow_landed_list_free(struct flow_landed_list *l);
 /* Index of the first file at or behind a sequence. */
 size_t flow_landed_from(const struct flow_landed_list *l, uint64_t seq);
 const struct flow_landed_file *flow_landed_find(const struct flow_landed_list *l, uint64_t seq);
+
+/* As they are now; the conversation is folded. */
+struct flow_landed_sum flow_landed_sum(const struct flow_conversation *c);
 
 /* ---- landed.c ---- */
 

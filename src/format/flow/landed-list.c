@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/path.h"
 #include "base/xalloc.h"
@@ -181,19 +182,29 @@ static void list_folder(struct flow_landed_list *l, const char *folder)
 	free(sub);
 }
 
-void flow_landed_list(struct flow_landed_list *out, const char *root, struct str session)
+/* The folder of a session; NULL: its name leads out of the root. Yours. */
+static char *session_folder(const char *root, struct str session)
 {
 	char *name, *folder;
 
-	*out = (struct flow_landed_list){ 0 };
 	if (!is_component(session))
-		return;
+		return NULL;
 	name = xstrndup(session.p, session.n);
 	folder = path_join(root, name);
+	free(name);
+	return folder;
+}
+
+void flow_landed_list(struct flow_landed_list *out, const char *root, struct str session)
+{
+	char *folder = session_folder(root, session);
+
+	*out = (struct flow_landed_list){ 0 };
+	if (!folder)
+		return;
 	if (is_listed(out, folder))
 		list_folder(out, folder);
 	free(folder);
-	free(name);
 	if (out->n)
 		qsort(out->v, out->n, sizeof(*out->v), by_seq);
 	drop_repeated(out);
@@ -228,4 +239,87 @@ const struct flow_landed_file *flow_landed_find(const struct flow_landed_list *l
 	size_t i = flow_landed_from(l, seq);
 
 	return i < l->n && l->v[i].seq == seq ? &l->v[i] : NULL;
+}
+
+/* ---- looking again ---- */
+
+static uint64_t add_to_sum(uint64_t sum, const char *word, uint64_t stamp)
+{
+	sum ^= stamp;
+	for (; *word; word++)
+		sum = (sum ^ (unsigned char)*word) * 0x100000001B3u;
+	return sum;
+}
+
+/* Rights do not show in the stamp, and may be what a file could not be read for. */
+static uint64_t stamp_of(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return (uint64_t)errno;
+	return flow_stamp(&st) ^ ((uint64_t)st.st_mode << 32 | st.st_uid);
+}
+
+struct flow_landed_sum flow_landed_sum(const struct flow_conversation *c)
+{
+	const struct flow_header *head = flow_head(c);
+	struct flow_landed_sum out = { 0xcbf29ce484222325u, 0 };
+	struct flow_landed_list list;
+
+	if (!head)
+		return out;
+	flow_landed_list(&list, c->root, head->session_s);
+	out.n = list.n;
+	for (size_t i = 0; i < list.n; i++)
+		out.sum = add_to_sum(out.sum, list.v[i].path, stamp_of(list.v[i].path));
+	for (size_t i = 0; i < list.nblocked; i++)
+		out.sum = add_to_sum(out.sum, list.blocked[i].text, i);
+	flow_landed_list_free(&list);
+	return out;
+}
+
+void flow_landed_note(struct flow_conversation *c)
+{
+	c->seen = flow_landed_sum(c);
+	c->has_seen = true;
+}
+
+static void each_below(
+	const char *path, void (*fn)(void *arg, const char *path), void *arg)
+{
+	char **names;
+
+	fn(arg, path);
+	if (names_of(path, &names, NULL) < 0)
+		return;
+	for (size_t i = 0; names[i]; i++) {
+		char *folder = path_join(path, names[i]);
+
+		fn(arg, folder);
+		free(folder);
+	}
+	free_names(names);
+}
+
+void flow_landed_folders(const struct flow_conversation *c,
+	void (*fn)(void *arg, const char *path), void *arg)
+{
+	static const char *const below[] = { "streams", "runs" };
+	const struct flow_header *head = flow_head(c);
+	char *folder = head ? session_folder(c->root, head->session_s) : NULL, *sub;
+
+	if (!folder)
+		return;
+	fn(arg, c->root); /* it may come later, or may be read later */
+	fn(arg, folder);
+	for (int i = 0; i < 2; i++) {
+		sub = path_join(folder, below[i]);
+		each_below(sub, fn, arg);
+		free(sub);
+	}
+	sub = path_join(folder, "provider_body");
+	fn(arg, sub);
+	free(sub);
+	free(folder);
 }

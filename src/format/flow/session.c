@@ -340,6 +340,17 @@ int flow_session_step(struct session *s, unsigned budget_us, struct err *err)
 	return 0;
 }
 
+/* Of what nobody noted nobody was shown anything. */
+static bool landed_changed(const struct flow_conversation *c)
+{
+	struct flow_landed_sum now;
+
+	if (!c->has_seen)
+		return false;
+	now = flow_landed_sum(c);
+	return now.sum != c->seen.sum || now.n != c->seen.n;
+}
+
 /* A new round can put nodes anywhere into the outline: the session is read anew. */
 int flow_session_refresh(struct session *s, enum log_change *change, struct err *err)
 {
@@ -355,7 +366,7 @@ int flow_session_refresh(struct session *s, enum log_change *change, struct err 
 	else if (now.dev == src->file.dev && now.ino == src->file.ino &&
 		 now.size == src->file.size && now.mtime_ns == src->file.mtime_ns &&
 		 names == src->names)
-		*change = LOG_SAME;
+		*change = landed_changed(src->c) ? LOG_REPLACED : LOG_SAME;
 	else
 		*change = LOG_REPLACED;
 	return 0;
