@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 
-void problem_add(struct problem_list *list, struct arena *a, const char *kind, uint64_t line,
+struct problem *problem_add(struct problem_list *list, struct arena *a, const char *kind, uint64_t line,
 	uint64_t offset, uint64_t length, uint32_t entry, const char *fmt, ...)
 {
 	const char *message = fmt;
@@ -21,7 +21,7 @@ void problem_add(struct problem_list *list, struct arena *a, const char *kind, u
 
 	if (list->n >= PROBLEM_MAX) {
 		list->more++;
-		return;
+		return NULL;
 	}
 	if (strchr(fmt, '%')) {
 		struct buf text = { 0 };
@@ -39,6 +39,15 @@ void problem_add(struct problem_list *list, struct arena *a, const char *kind, u
 		.length = length,
 		.message = message,
 		.entry = entry };
+	return &list->v[list->n - 1];
+}
+
+void problem_set_round(struct problem *p, uint64_t round)
+{
+	if (!p)
+		return;
+	p->round = round;
+	p->is_nowhere = p->line == 0;
 }
 
 static int problem_compare(const void *a, const void *b)

@@ -7,6 +7,7 @@
 #ifndef BOUGH_MODEL_PROBLEM_H
 #define BOUGH_MODEL_PROBLEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ struct problem {
 	uint64_t length;     /* bytes that are affected; 0 when it is a place only */
 	const char *message; /* one sentence in plain words */
 	uint32_t entry;      /* the entry it is about, or ENTRY_NONE */
+	uint64_t round;      /* of a conversation: the round it is about; 0: none */
+	bool is_nowhere;     /* no bytes show it: the offset only orders it among the others */
 };
 
 struct problem_list {
@@ -29,10 +32,15 @@ struct problem_list {
 	uint64_t more; /* over the cap */
 };
 
-/* kind is static text; the sentence goes to the arena (a fmt without % is kept as it is). */
-void problem_add(struct problem_list *list, struct arena *a, const char *kind, uint64_t line,
+/*
+ * kind is static text; the sentence goes to the arena (a fmt without % is kept
+ * as it is). NULL: the list is full.
+ */
+struct problem *problem_add(struct problem_list *list, struct arena *a, const char *kind, uint64_t line,
 	uint64_t offset, uint64_t length, uint32_t entry, const char *fmt, ...)
 	__attribute__((format(printf, 8, 9)));
+/* It is about a round (0: about none in particular); without a line it stands nowhere. */
+void problem_set_round(struct problem *p, uint64_t round); /* p may be NULL */
 void problem_sort(struct problem_list *list); /* by offset, then kind */
 void problem_drop(struct problem_list *list, const char *kind); /* all of one kind */
 void problem_drop_from(struct problem_list *list, uint64_t offset); /* all at or behind an offset */

@@ -142,19 +142,25 @@ static int state_of(const struct flow_finding *f)
 	return STATE_DAMAGED;
 }
 
-static void mark_rounds(struct conversation *c, const struct flow_finding *f)
+size_t conversation_round_at(const struct conversation *c, uint64_t number)
 {
 	size_t low = 0, high = c->nrows;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (c->rows[mid].number < f->round)
+		if (c->rows[mid].number < number)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (; low < c->nrows && c->rows[low].number == f->round; low++)
+	return low;
+}
+
+static void mark_rounds(struct conversation *c, const struct flow_finding *f)
+{
+	for (size_t low = conversation_round_at(c, f->round);
+		low < c->nrows && c->rows[low].number == f->round; low++)
 		if (f->kind == FLOW_UNREADABLE && f->check != 3)
 			c->rows[low].undone |= 1u << f->check;
 		else
@@ -190,27 +196,46 @@ static uint64_t begin_of(const struct conversation *c, uint64_t number)
 	return off;
 }
 
+/* The round that consumed a sequence; 0: none of those that are folded. */
+static uint64_t round_of(const struct conversation *c, uint64_t seq)
+{
+	size_t n;
+	const struct flow_round *rounds = flow_rounds(c->f, &n);
+
+	for (uint32_t i = 0; i < flow_folded(c->f); i++)
+		if (rounds[i].h.from_seq <= seq && seq <= rounds[i].h.through_seq)
+			return rounds[i].number;
+	return 0;
+}
+
+static struct problem *add_problem(struct conversation *c, const struct conversation_finding *f)
+{
+	struct problem_list *list = &c->s->problems;
+	struct arena *a = &c->s->arena;
+
+	if (f->check == 0 && f->seq == 0)
+		return problem_add(list, a, f->code, 0, 0, 0, ENTRY_NONE, "%s", f->said);
+	if (f->check == 0)
+		return problem_add(list, a, f->code, 0, 0, 0, ENTRY_NONE,
+			"sequence %" PRIu64 ": %s", f->seq, f->said);
+	return problem_add(list, a, f->code, 0, begin_of(c, f->round), 0, ENTRY_NONE,
+		"round %" PRIu64 ", check %d: %s", f->round, f->check, f->said);
+}
+
 /* What the fold has said already is not said again. */
 static void add_problems(struct conversation *c)
 {
-	struct problem_list *list = &c->s->problems;
 	uint64_t stopped = 0;
 	bool has_stopped = flow_problem(c->f, &stopped) != NULL;
 
 	for (size_t i = 0; i < c->nfindings; i++) {
 		const struct conversation_finding *f = &c->findings[i];
 
-		if (f->check == 0 && f->seq == 0)
-			problem_add(list, &c->s->arena, f->code, 0, 0, 0, ENTRY_NONE, "%s", f->said);
-		else if (f->check == 0)
-			problem_add(list, &c->s->arena, f->code, 0, 0, 0, ENTRY_NONE,
-				"sequence %" PRIu64 ": %s", f->seq, f->said);
-		else if (f->check != 3 || !has_stopped || f->round != stopped)
-			problem_add(list, &c->s->arena, f->code, 0, begin_of(c, f->round), 0,
-				ENTRY_NONE, "round %" PRIu64 ", check %d: %s", f->round, f->check,
-				f->said);
+		if (f->check != 3 || !has_stopped || f->round != stopped)
+			problem_set_round(add_problem(c, f),
+				f->check || !f->seq ? f->round : round_of(c, f->seq));
 	}
-	problem_sort(list);
+	problem_sort(&c->s->problems);
 }
 
 int conversation_verify_step(struct conversation *c, unsigned budget_us)

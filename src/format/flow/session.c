@@ -277,18 +277,24 @@ static void add_problems(struct session *s)
 	for (size_t i = c->folded; f && i < c->nrounds; i++)
 		n += c->rounds[i].state != FLOW_FOLDED;
 	if (f)
-		problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0,
-			ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded", round, f->text,
-			n, plural(n, " is", "s are"));
+		problem_set_round(
+			problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0,
+				ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded", round,
+				f->text, n, plural(n, " is", "s are")),
+			round);
 	odd = flow_odd(c, &n);
 	for (size_t i = 0; i < n; i++)
-		problem_add(&s->problems, &s->arena, "odd-round", 0, 0, 0, ENTRY_NONE,
-			"rounds/%s: %s, so it is no round", odd[i].name, odd[i].what);
+		problem_set_round(problem_add(&s->problems, &s->arena, "odd-round", 0, 0, 0,
+					  ENTRY_NONE, "rounds/%s: %s, so it is no round",
+					  odd[i].name, odd[i].what),
+			0);
 	if (src->outline.n < src->view.n[FLOW_NODES])
-		problem_add(&s->problems, &s->arena, "cycle", 0, 0, 0, ENTRY_NONE,
-			"%u node%s below no root: the parents form a cycle",
-			src->view.n[FLOW_NODES] - src->outline.n,
-			plural(src->view.n[FLOW_NODES] - src->outline.n, " is", "s are"));
+		problem_set_round(
+			problem_add(&s->problems, &s->arena, "cycle", 0, 0, 0, ENTRY_NONE,
+				"%u node%s below no root: the parents form a cycle",
+				src->view.n[FLOW_NODES] - src->outline.n,
+				plural(src->view.n[FLOW_NODES] - src->outline.n, " is", "s are")),
+			0);
 }
 
 static void finish(struct session *s)
