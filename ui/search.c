@@ -42,7 +42,8 @@ void search_release(struct search *s)
 
 int search_set(struct search *s, const char *pattern, struct err *err)
 {
-	uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF;
+	uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF |
+			   PCRE2_MULTILINE; /* an id, a label and a content are lines of one text */
 	PCRE2_UCHAR text[160];
 	PCRE2_SIZE at;
 	int code;

@@ -121,5 +121,7 @@ void session_words(const struct session_row *row, bool is_lone, struct buf *out)
 		add_word(out, flags[i].text);
 		add_word(out, flags[i].brief);
 	}
+	if (row->is_damaged)
+		add_word(out, "damaged"); /* as `bough list` says it */
 	free(project);
 }

@@ -248,7 +248,7 @@ static const struct command table[] = {
 	  .help = "Open the session; fold or unfold a project",
 	  .run = run_open },
 	{ .name = "filter", .keys = "/", .group = "Sessions", .hint = "filter", .arg = "WORDS",
-	  .help = "Show only rows with all these words, also torn, live, broken, fork or a format",
+	  .help = "Show only rows with all these words: also those of a state, as torn or live, agent, fork, a format",
 	  .run = run_filter },
 	{ .name = "sort", .keys = "s", .group = "Sessions", .hint = "sort", .arg = "ORDER",
 	  .help = "Next order: activity, created, title, size", .run = run_sort },

@@ -223,29 +223,35 @@ static int next_item(struct list *l, int item)
 
 /* ---- text ---- */
 
-static void print_state(struct cmd *c, const struct session_row *row)
+static void state_words(const struct session_row *row, struct buf *words)
+{
+	buf_clear(words);
+	if (row->is_live)
+		buf_adds(words, "live ");
+	if (row->is_torn)
+		buf_printf(words, "torn %" PRIu64 " B ", row->torn_bytes);
+	if (row->is_damaged)
+		buf_adds(words, "damaged ");
+	if (row->has_open_turn)
+		buf_adds(words, "open turn ");
+	if (row->is_twin)
+		buf_adds(words, "same id ");
+	if (row->is_readonly)
+		buf_adds(words, "read-only ");
+	if (words->n)
+		words->n--;
+}
+
+static void print_state(struct cmd *c, const struct session_row *row, int width)
 {
 	struct buf words = { 0 };
 	int used;
 
-	if (row->is_live)
-		buf_adds(&words, "live ");
-	if (row->is_torn)
-		buf_printf(&words, "torn %" PRIu64 " B ", row->torn_bytes);
-	if (row->is_damaged)
-		buf_adds(&words, "damaged ");
-	if (row->has_open_turn)
-		buf_adds(&words, "open turn ");
-	if (row->is_twin)
-		buf_adds(&words, "same id ");
-	if (row->is_readonly)
-		buf_adds(&words, "read-only ");
-	if (words.n)
-		words.n--;
+	state_words(row, &words);
 	out_style(&c->out, row->is_torn || row->is_damaged || row->is_twin ? STYLE_DAMAGE : STYLE_DIM);
 	used = out_fit(&c->out, (struct str){ words.p ? words.p : "", words.n }, 0);
 	out_style(&c->out, STYLE_NONE);
-	out_pad(&c->out, 10 - used);
+	out_pad(&c->out, width - used);
 	buf_release(&words);
 }
 
@@ -259,7 +265,7 @@ static void print_id(struct cmd *c, const struct item *it, uint32_t len, int wid
 	out_pad(&c->out, width - used);
 }
 
-static void print_counts(struct cmd *c, const struct session_row *row)
+static void print_counts(struct cmd *c, const struct session_row *row, int state_width)
 {
 	char age[8], size[16];
 	bool dated = row->last_time != INT64_MIN;
@@ -279,7 +285,7 @@ static void print_counts(struct cmd *c, const struct session_row *row)
 	else
 		out_pad(&c->out, 15);
 	out_printf(&c->out, "%6s  ", size);
-	print_state(c, row);
+	print_state(c, row, state_width);
 }
 
 static void print_title(struct cmd *c, const struct item *it, int left)
@@ -303,10 +309,15 @@ static void print_title(struct cmd *c, const struct item *it, int left)
 	out_puts(&c->out, "\n");
 }
 
-static void print_item(struct cmd *c, const struct item *it, uint32_t id_len, int id_width)
+/* Of the columns that are as wide as what stands in them. */
+struct widths {
+	int id, state;
+};
+
+static void print_item(struct cmd *c, const struct item *it, uint32_t id_len, const struct widths *w)
 {
 	out_puts(&c->out, "  ");
-	print_id(c, it, id_len, id_width);
+	print_id(c, it, id_len, w->id);
 	if (it->row->state == ROW_UNREADABLE) {
 		out_style(&c->out, STYLE_DAMAGE);
 		out_puts(&c->out, "  (cannot read: ");
@@ -316,11 +327,11 @@ static void print_item(struct cmd *c, const struct item *it, uint32_t id_len, in
 		out_puts(&c->out, "\n");
 		return;
 	}
-	print_counts(c, it->row);
-	print_title(c, it, id_width + 56);
+	print_counts(c, it->row, w->state);
+	print_title(c, it, w->id + w->state + 46);
 }
 
-static void print_groups(struct cmd *c, struct list *l, const uint32_t *len, int width)
+static void print_groups(struct cmd *c, struct list *l, const uint32_t *len, const struct widths *w)
 {
 	for (size_t g = 0; g < l->ngroups && out_is_alive(&c->out); g++) {
 		char *name = path_shorten(l->groups[g].name);
@@ -332,7 +343,7 @@ static void print_groups(struct cmd *c, struct list *l, const uint32_t *len, int
 			plural(l->groups[g].count, "", "s"));
 		free(name);
 		for (int i = l->groups[g].first; i != NO_ITEM; i = next_item(l, i))
-			print_item(c, &l->v[i], len[i], width);
+			print_item(c, &l->v[i], len[i], w);
 	}
 }
 
@@ -340,7 +351,8 @@ static void print_list(struct cmd *c, struct list *l)
 {
 	struct str *ids = xcalloc(l->n ? l->n : 1, sizeof(*ids));
 	uint32_t *len = xcalloc(l->n ? l->n : 1, sizeof(*len));
-	int width = SHORT_ID;
+	struct widths w = { .id = SHORT_ID, .state = 10 };
+	struct buf words = { 0 };
 
 	find_parents(l);
 	make_groups(l);
@@ -348,10 +360,14 @@ static void print_list(struct cmd *c, struct list *l)
 		ids[i] = str_of(l->v[i].row->id);
 	ids_lengths(ids, l->n, 20, len);
 	for (size_t i = 0; i < l->n; i++) {
-		if ((int)len[i] > width && len[i] <= 24)
-			width = (int)len[i];
+		if ((int)len[i] > w.id && len[i] <= 24)
+			w.id = (int)len[i];
+		state_words(l->v[i].row, &words);
+		if ((int)words.n > w.state)
+			w.state = (int)words.n;
 	}
-	print_groups(c, l, len, width);
+	print_groups(c, l, len, &w);
+	buf_release(&words);
 	free(ids);
 	free(len);
 }

@@ -80,10 +80,11 @@ const struct command_def commands[] = {
 		.more = "One row a session, grouped by project, children under their parent. PATH is a\n"
 			"root, a session file or a session folder. A session that cannot be read is a\n"
 			"row with the reason. Of a conversation only the newest round's header is read;\n"
-			"a count that it does not have is a dash. A '~' behind the age: the data has no\n"
+			"a count that it does not have is a dash. A '*' behind the age: the data has no\n"
 			"time, it is that of the file. 'live' was written within the last minute,\n"
 			"'torn' has bytes behind its last complete record, 'damaged' has problems,\n"
-			"'read-only' is a session in a folder that can not be written.\n",
+			"'open turn' has a last turn without an end, 'same id' shares its id with another\n"
+			"session of the root, 'read-only' is in a folder that can not be written.\n",
 		.options = list_options, .run = cmd_list },
 	{ .name = "tree", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "Draw the tree of a session",

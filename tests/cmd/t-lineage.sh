@@ -63,6 +63,25 @@ run -r "$tmp/logs" show child
 want 2
 want_err '"child" is the id of 2 sessions'
 
+# ---- null is no parent
+nulls=$tmp/nulls/--p--/nulls
+mkdir -p "$nulls"
+printf '{"type":"session","version":0,"id":"nulls","createdAt":1,"cwd":"/p","parentSession":null}\n' \
+	>"$nulls/session.jsonl"
+run list "$tmp/nulls"
+want 0
+want_line '^  nulls .* damaged +nulls$'
+run show --json "$nulls"
+want_json meta.parentSessionId '(none)'
+
+# ---- the column of states is as wide as the longest
+cp -R "$srcdir/tests/format/dsh/torn-raw/store" "$tmp/torn" || exit 99
+find "$tmp/torn" -exec touch -d '2026-06-28 09:00:00 UTC' {} +
+run list "$tmp/torn"
+want 0
+want_line '^  r-nonl .*  torn 96 B open turn  x$'
+want_line '^  r-badtail .*  torn 80 B            x$'
+
 # ---- many folders are looked into side by side: every log is a row, and so is what is no log
 many=$tmp/many
 for i in $(seq 100 399); do

@@ -76,7 +76,7 @@ static void set_meta(struct session *s, struct str header, const char *key, cons
 	struct str raw = json_get(header, key);
 	struct buf text = { 0 };
 
-	if (!raw.n)
+	if (!raw.n || json_type_of(raw) == JSON_NULL)
 		return;
 	if (json_type_of(raw) == JSON_STRING)
 		json_string(raw, &text, SIZE_MAX);
@@ -103,7 +103,8 @@ static int read_header(struct session *s, struct err *err)
 		return rc;
 	text = (struct str){ h->text.p, h->text.n };
 	set_meta(s, text, "cwd", "cwd");
-	set_meta(s, text, "parentSession", "parentSessionId");
+	if (json_type_of(json_get(text, "parentSession")) == JSON_STRING) /* any other is no id */
+		set_meta(s, text, "parentSession", "parentSessionId");
 	set_meta(s, text, "seedLength", "seedLength");
 	num_count(json_get(text, "seedLength"), &src->seed);
 	set_meta(s, text, "origin", "origin");
