@@ -47,7 +47,7 @@ static size_t problems_count(const struct view *v)
 /* A landed file that is missing stands nowhere in the session. */
 static bool has_place(const struct problem *p)
 {
-	return !p->is_nowhere && (p->offset > 0 || p->length > 0 || p->line > 0);
+	return !p->has_no_place && (p->offset > 0 || p->length > 0 || p->line > 0);
 }
 
 static void problems_row(struct view *v, size_t line, struct rowbuf *out)

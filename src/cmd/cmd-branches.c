@@ -274,9 +274,10 @@ static void print_outlook(struct cmd *c)
 	size_t nlost = work_nlost(c->work);
 	char open[200];
 
-	out_printf(o, "committed: %" PRIu64 " byte%s, %" PRIu32 " entr%s.", s->committed,
-		plural(s->committed, "", "s"),
-		session_committed(s), plural(session_committed(s), "y", "ies"));
+	out_printf(o, "committed: %" PRIu64 " byte%s, %" PRIu32 " %s.", s->committed,
+		plural(s->committed, "", "s"), session_committed(s),
+		flow_of_session(s) ? plural(session_committed(s), "node", "nodes")
+				   : plural(session_committed(s), "entry", "entries"));
 	if (s->is_torn)
 		out_printf(o, "  A repair would move the last %" PRIu64 " byte%s to %s.torn-%" PRIu64 ".",
 			s->size - s->committed, plural(s->size - s->committed, "", "s"), path_base(s->path), s->committed);
@@ -311,8 +312,10 @@ int cmd_problems(struct cmd *c)
 
 	if (status != STATUS_DONE)
 		return status;
+	if (flow_of_session(c->s))
+		status = cmd_flow_check(c);
 	problem_sort(&c->s->problems);
-	found = c->s->problems.n ? STATUS_FOUND : STATUS_DONE;
+	found = status != STATUS_DONE ? status : c->s->problems.n ? STATUS_FOUND : STATUS_DONE;
 	if (c->json)
 		return json_print(c, json_problems(c), found);
 	for (size_t i = 0; i < c->s->problems.n && out_is_alive(&c->out); i++) {

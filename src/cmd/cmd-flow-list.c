@@ -7,7 +7,10 @@
 #include "cmd/cmd-flow.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "json/value.h"
 
 /* ---- rounds ---- */
 
@@ -96,12 +99,28 @@ static void print_round(struct cmd *c, const struct flow_round *r)
 	out_puts(o, "\n");
 }
 
+/* Those up to a number; the names are in the order of theirs. */
+static void print_reservations(
+	struct cmd *c, const struct flow_conversation *f, size_t *next, uint64_t number)
+{
+	for (; *next < flow_nreservations(f); (*next)++) {
+		const char *name = flow_reservation(f, *next);
+		uint64_t reserved = strtoull(name + 1, NULL, 10);
+
+		if (reserved > number)
+			return;
+		out_printf(&c->out, "%6" PRIu64 "  reserved: ", reserved);
+		out_words(&c->out, str_of(name));
+		out_puts(&c->out, "\n");
+	}
+}
+
 int cmd_rounds(struct cmd *c)
 {
 	struct flow_conversation *f;
 	const struct flow_round *rounds;
 	struct json_list list = { 0 };
-	size_t n;
+	size_t n, reserved = 0;
 	int status = cmd_flow_open(c, &f);
 
 	if (status != STATUS_DONE)
@@ -111,11 +130,15 @@ int cmd_rounds(struct cmd *c)
 	if (c->json)
 		json_list_begin(&list);
 	for (size_t i = 0; i < n && out_is_alive(&c->out); i++) {
-		if (c->json)
+		if (c->json) {
 			json_list_add(c, &list, json_round(&rounds[i]));
-		else
-			print_round(c, &rounds[i]);
+			continue;
+		}
+		print_reservations(c, f, &reserved, rounds[i].number);
+		print_round(c, &rounds[i]);
 	}
+	if (!c->json)
+		print_reservations(c, f, &reserved, UINT64_MAX);
 	return c->json ? json_list_end(c, &list, status) : status;
 }
 
@@ -193,26 +216,64 @@ static void words(struct cmd *c, enum out_style style, const struct flow_convers
 	out_puts(&c->out, behind);
 }
 
-static void print_entity(struct cmd *c, const struct flow_conversation *f, enum flow_map map,
-	const struct flow_version *v)
+/* A string of an entity's canonical text, when it is there. */
+static void print_text(struct cmd *c, struct str entity, const char *key, const char *before)
 {
+	struct buf text = { 0 };
+
+	flow_text(json_get(entity, key), &text);
+	if (text.n) {
+		out_puts(&c->out, before);
+		out_words(&c->out, buf_str(&text));
+	}
+	buf_release(&text);
+}
+
+static void print_evidence(struct cmd *c, struct str entity)
+{
+	struct buf refs = { 0 };
+
+	if (flow_put_refs(&refs, json_get(entity, "evidence"), SIZE_MAX)) {
+		out_puts(&c->out, "  at ");
+		out_words_in(&c->out, STYLE_DIM, buf_str(&refs));
+	}
+	buf_release(&refs);
+}
+
+static void print_entity(
+	struct cmd *c, struct flow_conversation *f, enum flow_map map, uint32_t version)
+{
+	const struct flow_version *v = flow_version(f, version);
+	struct buf text = { 0 };
+	struct str entity;
+
+	if (flow_put_entity(f, map, version, &text, &c->err) < 0) {
+		buf_release(&text);
+		return;
+	}
+	entity = buf_str(&text);
 	switch (map) {
 	case FLOW_NODES: /* a card */
 		words(c, STYLE_ID, f, v->id, "  before ");
-		words(c, STYLE_ID, f, v->c, "\n");
+		words(c, STYLE_ID, f, v->c, "");
 		break;
 	case FLOW_RELATIONS:
 		words(c, STYLE_HEAD, f, v->kind, "  ");
 		words(c, STYLE_ID, f, v->a, " -> ");
 		words(c, STYLE_ID, f, v->b, "  ");
-		words(c, STYLE_DIM, f, v->c, "\n");
+		words(c, STYLE_DIM, f, v->c, "");
+		print_text(c, entity, "via", "  via ");
+		print_evidence(c, entity);
 		break;
 	default:
 		words(c, STYLE_HEAD, f, v->b, "  ");
 		words(c, STYLE_NONE, f, v->kind, "  ");
-		words(c, STYLE_ID, f, v->a, "\n");
+		words(c, STYLE_ID, f, v->a, "");
+		print_text(c, entity, "reason", "  ");
 		break;
 	}
+	out_puts(&c->out, "\n");
+	buf_release(&text);
 }
 
 static int list_map(struct cmd *c, enum flow_map map, const char *kind)
@@ -235,7 +296,7 @@ static int list_map(struct cmd *c, enum flow_map map, const char *kind)
 		if (kind && !str_eqs(flow_word(f, v->kind), kind))
 			continue;
 		if (!c->json)
-			print_entity(c, f, map, v);
+			print_entity(c, f, map, view.live[map][i]);
 		else if ((doc = json_entity(c, f, map, view.live[map][i])) != NULL)
 			json_list_add(c, &list, doc);
 	}

@@ -119,6 +119,7 @@ static void set_fold(struct cmd *c, struct flow_conversation *f, json_doc *o)
 
 struct lists {
 	json_doc *chain, *landed;
+	bool is_unread;
 };
 
 static void add_finding(void *arg, const struct flow_finding *found)
@@ -128,6 +129,7 @@ static void add_finding(void *arg, const struct flow_finding *found)
 
 	if (found->kind == FLOW_REMARK)
 		return;
+	lists->is_unread |= found->kind == FLOW_UNREADABLE;
 	o = json_doc_object();
 	json_doc_set(o, "code", json_cstr(found->code));
 	json_doc_set(o, "message", json_cstr(found->message));
@@ -145,6 +147,7 @@ int cmd_flow_show(struct cmd *c)
 {
 	struct flow_conversation *f = flow_of_session(c->s);
 	json_doc *o = json_doc_object(), *reservations = json_doc_list();
+	int status = cmd_flow_reading(f);
 	size_t n;
 
 	for (size_t i = 0; i < flow_nreservations(f); i++)
@@ -161,13 +164,15 @@ int cmd_flow_show(struct cmd *c)
 	set_head(o, flow_head(f));
 	set_fold(c, f, o);
 	if (c->opt[OPT_VERIFY]) {
-		struct lists lists = { json_doc_list(), json_doc_list() };
+		struct lists lists = { json_doc_list(), json_doc_list(), false };
 
 		flow_verify(f, add_finding, &lists);
 		json_doc_set(o, "verify", lists.chain);
 		json_doc_set(o, "landed_problems", lists.landed);
+		if (lists.is_unread && status == STATUS_DONE)
+			status = cmd_flow_unread(c);
 	}
-	return json_print(c, o, STATUS_DONE);
+	return json_print(c, o, status);
 }
 
 /* ---- a node ---- */
@@ -378,7 +383,9 @@ int cmd_flow_show_node(struct cmd *c)
 		status = cmd_fail(c);
 	if (status == STATUS_DONE) {
 		flow_node_observed(f, &a, &n);
-		status = json_print(c, json_node(c, &view, version, &n), STATUS_DONE);
+		if (n.is_unread)
+			status = cmd_flow_unread(c);
+		status = json_print(c, json_node(c, &view, version, &n), status);
 	}
 	flow_view_release(&view);
 	arena_free(&a);

@@ -91,28 +91,50 @@ static void print_sums(struct cmd *c, struct conversation *conv)
 
 static void print_verdict(struct cmd *c, struct conversation *conv)
 {
-	const char *state = conversation_state(conv);
-	bool is_good = strcmp(state, "verified") == 0;
+	bool is_good = strcmp(conversation_state(conv), "verified") == 0;
+	struct buf verdict = { 0 };
 	size_t n;
 
 	conversation_findings(conv, &n);
+	conversation_verdict(conv, &verdict);
 	fact_name(c, "verdict");
-	out_style(&c->out, is_good ? STYLE_NONE : STYLE_DAMAGE);
-	out_puts(&c->out, state);
-	out_style(&c->out, STYLE_NONE);
+	out_words_in(&c->out, is_good ? STYLE_NONE : STYLE_DAMAGE, buf_str(&verdict));
+	buf_release(&verdict);
 	if (n)
 		out_puts(&c->out, "; `bough verify` says what fails");
 	out_puts(&c->out, "\n");
+}
+
+static int status_of_reading(struct cmd *c, const struct conversation *conv)
+{
+	return conversation_is_unread(conv) ? cmd_flow_unread(c) : STATUS_DONE;
+}
+
+static void verify(struct conversation *conv)
+{
+	while (conversation_verify_step(conv, VERIFY_US) == 1)
+		;
+}
+
+int cmd_flow_check(struct cmd *c)
+{
+	struct conversation *conv = conversation_new(c->work);
+	int status;
+
+	verify(conv);
+	status = status_of_reading(c, conv);
+	conversation_free(&conv);
+	return status;
 }
 
 int cmd_flow_show_text(struct cmd *c)
 {
 	struct conversation *conv = conversation_new(c->work);
 	const struct flow_conversation *f = flow_of_session(c->s);
+	int status;
 
 	conversation_show(conv, conversation_folded(conv));
-	while (conversation_verify_step(conv, VERIFY_US) == 1)
-		;
+	verify(conv);
 	fact_words(c, "id", str_of(flow_id(f)));
 	fact_title(c);
 	fact_words(c, "format", str_of(c->s->format));
@@ -124,8 +146,9 @@ int cmd_flow_show_text(struct cmd *c)
 	print_sums(c, conv);
 	print_verdict(c, conv);
 	fact_problems(c);
+	status = status_of_reading(c, conv);
 	conversation_free(&conv);
-	return c->err.code ? cmd_fail(c) : STATUS_DONE;
+	return c->err.code ? cmd_fail(c) : status;
 }
 
 /* ---- a node ---- */
@@ -147,7 +170,7 @@ static void print_source(struct cmd *c, const struct conversation_node *n)
 	out_printf(o, "round %" PRIu64 "\n", n->revision);
 	print_words(c, "place", str_of(n->place));
 	if (n->missing)
-		fact_words(c, "missing", str_of(n->missing));
+		fact_words(c, n->is_unread ? "unread" : "missing", str_of(n->missing));
 	print_words(c, "from", n->from);
 	print_words(c, "flags", n->flags);
 	if (!n->has_tokens)
@@ -199,12 +222,15 @@ int cmd_flow_show_node_text(struct cmd *c, uint32_t entry)
 	struct conversation_node n;
 	struct arena a = { 0 };
 	uint32_t line;
+	int status = STATUS_DONE;
 
 	conversation_show(conv, conversation_folded(conv));
 	line = conversation_line_of(conv, conversation_find_word(conv, cmd_id(c, entry)));
 	if (conversation_node(conv, line, TEXT_MAX_BYTES, &a, &n, &c->err) == 0)
 		print_node(c, conv, entry, &n);
+	if (!c->err.code && n.is_unread)
+		status = cmd_flow_unread(c);
 	arena_free(&a);
 	conversation_free(&conv);
-	return c->err.code ? cmd_fail(c) : STATUS_DONE;
+	return c->err.code ? cmd_fail(c) : status;
 }

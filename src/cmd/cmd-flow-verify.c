@@ -9,6 +9,7 @@
 #include "cmd/cmd-flow.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { BATCH = 64 };
 
@@ -21,6 +22,7 @@ struct batch {
 		struct batch *b;
 		const struct flow_conversation *f;
 		uint64_t n, unread;
+		bool is_stopped;
 	} findings[BATCH];
 	size_t n;
 };
@@ -40,11 +42,17 @@ static void json_finding(struct findings *fs, const struct flow_finding *found)
 	json_doc_add(found->kind == FLOW_REMARK ? fs->b->sum->remarks : fs->b->sum->list, o);
 }
 
+static const char *word_of(const struct flow_finding *found)
+{
+	if (found->kind == FLOW_UNREADABLE)
+		return "cannot read";
+	if (found->kind == FLOW_FOUND)
+		return found->code;
+	return strcmp(found->code, "not-folded") == 0 ? "not folded" : "passed over";
+}
+
 static void print_finding(const struct findings *fs, const struct flow_finding *found)
 {
-	static const char *const words[] = {
-		[FLOW_UNREADABLE] = "cannot read", [FLOW_REMARK] = "passed over"
-	};
 	struct out *o = &fs->b->c->out;
 
 	out_words(o, str_of(flow_path(fs->f)));
@@ -55,7 +63,7 @@ static void print_finding(const struct findings *fs, const struct flow_finding *
 	out_puts(o, ": ");
 	if (found->kind != FLOW_REMARK)
 		out_style(o, STYLE_DAMAGE);
-	out_puts(o, words[found->kind] ? words[found->kind] : found->code);
+	out_puts(o, word_of(found));
 	out_style(o, STYLE_NONE);
 	out_puts(o, ": ");
 	out_words(o, str_of(found->message));
@@ -69,6 +77,7 @@ static void take_finding(void *arg, const struct flow_finding *found)
 	progress_hide(fs->b->sum->progress);
 	fs->n += found->kind == FLOW_FOUND;
 	fs->unread += found->kind == FLOW_UNREADABLE;
+	fs->is_stopped |= strcmp(found->code, "not-folded") == 0;
 	if (fs->b->sum->list)
 		json_finding(fs, found);
 	else
@@ -104,6 +113,8 @@ static void print_sum(const struct findings *fs)
 		out_puts(o, fs->unread ? "no finding" : "nothing found");
 	if (fs->unread)
 		out_puts(o, ", but not all of it could be read");
+	if (fs->is_stopped)
+		out_puts(o, "; not all of them are folded");
 	out_puts(o, "\n");
 }
 
@@ -139,6 +150,7 @@ size_t cmd_flow_verify(
 		sum->findings += b.findings[i].n;
 		sum->damaged += b.findings[i].n > 0;
 		sum->unread += b.findings[i].unread > 0;
+		sum->stopped += b.findings[i].is_stopped;
 		flow_verify_free(&b.v[i]);
 		flow_close(&b.f[i]);
 	}

@@ -37,6 +37,11 @@ uint64_t flow_nfolded_not(const struct flow_conversation *f)
 	return left;
 }
 
+static int status_of_stop(const struct flow_fault *fault)
+{
+	return strcmp(fault->code, "unreadable") == 0 ? STATUS_IO : STATUS_FOUND;
+}
+
 /* Said on stderr, so that what goes on on stdout stays what it is. */
 int cmd_flow_status(const struct flow_conversation *f)
 {
@@ -45,9 +50,22 @@ int cmd_flow_status(const struct flow_conversation *f)
 
 	if (!fault)
 		return STATUS_DONE;
-	return cmd_complain(STATUS_FOUND,
+	return cmd_complain(status_of_stop(fault),
 		"%s: round %" PRIu64 ": %s: %s; %" PRIu64 " of its rounds not folded", flow_id(f),
 		round, fault->code, fault->text, flow_nfolded_not(f));
+}
+
+int cmd_flow_reading(const struct flow_conversation *f)
+{
+	uint64_t round;
+	const struct flow_fault *fault = flow_problem(f, &round);
+
+	return fault && status_of_stop(fault) == STATUS_IO ? cmd_flow_status(f) : STATUS_DONE;
+}
+
+int cmd_flow_unread(struct cmd *c)
+{
+	return cmd_complain(STATUS_IO, "%s: not all of it could be read", c->s->id);
 }
 
 static int take_out(void *arg, const char *p, size_t n)
@@ -75,7 +93,8 @@ static void print_exact(
 	}
 }
 
-static int print_line(struct cmd *c, struct flow_conversation *f, const struct flow_line *line)
+static int print_line(struct cmd *c, struct flow_conversation *f, const struct flow_line *line,
+	bool *is_unread)
 {
 	struct arena a = { 0 };
 	struct flow_node n;
@@ -85,6 +104,7 @@ static int print_line(struct cmd *c, struct flow_conversation *f, const struct f
 		arena_free(&a);
 		return cmd_fail(c);
 	}
+	*is_unread |= n.is_unread;
 	out_printf(&c->out, "%*s", (int)(line->depth < 200 ? line->depth : 200) * 2, "");
 	out_words_in(&c->out, STYLE_DIM, n.kind);
 	if (n.name.n) {
@@ -108,10 +128,11 @@ static int print_line(struct cmd *c, struct flow_conversation *f, const struct f
 static int print_outline(struct cmd *c, struct flow_conversation *f, const struct flow_outline *o)
 {
 	int status = STATUS_DONE;
+	bool is_unread = false;
 
 	for (uint32_t i = 0; i < o->n && status == STATUS_DONE && out_is_alive(&c->out); i++)
-		status = print_line(c, f, &o->v[i]);
-	return status;
+		status = print_line(c, f, &o->v[i], &is_unread);
+	return status == STATUS_DONE && is_unread ? cmd_flow_unread(c) : status;
 }
 
 static int json_outline(
@@ -166,7 +187,7 @@ static int find_round(struct cmd *c, const struct flow_conversation *f, long *ro
 		return STATUS_USAGE;
 	if (*round <= folded)
 		return STATUS_DONE;
-	return cmd_complain(STATUS_FOUND,
+	return cmd_complain(status_of_stop(fault),
 		"fold: there is no fold as of round %ld: rounds from %" PRIu64
 		" on are not folded; round %" PRIu64 ": %s: %s",
 		*round, broken, broken, fault->code, fault->text);

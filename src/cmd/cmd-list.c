@@ -268,7 +268,7 @@ static void print_id(struct cmd *c, const struct item *it, uint32_t len, int wid
 static void print_counts(struct cmd *c, const struct session_row *row, int state_width)
 {
 	char age[8], size[16];
-	bool dated = row->last_time != INT64_MIN;
+	bool dated = row->last_time != INT64_MIN, are_steps = strcmp(row->format, "flow") == 0;
 
 	time_age(dated ? row->last_time : row->mtime, clock_now_ms(), age);
 	size_human(row->size, size);
@@ -276,10 +276,11 @@ static void print_counts(struct cmd *c, const struct session_row *row, int state
 	if (c->opt[OPT_HEADERS])
 		out_pad(&c->out, 16);
 	else if (row->is_uncounted)
-		out_puts(&c->out, "     - entries  ");
+		out_printf(&c->out, "     - %-7s  ", are_steps ? "steps" : "entries");
 	else
 		out_printf(&c->out, "%6" PRIu32 " %-7s  ", row->entries,
-			plural(row->entries, "entry", "entries"));
+			are_steps ? plural(row->entries, "step", "steps")
+				  : plural(row->entries, "entry", "entries"));
 	if (row->branches > 1)
 		out_printf(&c->out, "%4" PRIu32 " branches  ", row->branches);
 	else

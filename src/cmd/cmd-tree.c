@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cmd/cmd-flow.h"
 
 enum {
 	MAX_LEVELS = 100,     /* of the drawing; a deeper row has its number there */
@@ -248,5 +249,7 @@ int cmd_tree(struct cmd *c)
 	layout_release(&d.layout);
 	buf_release(&d.text);
 	buf_release(&d.who);
+	if (status == STATUS_DONE && flow_of_session(c->s))
+		status = cmd_flow_reading(flow_of_session(c->s));
 	return status;
 }

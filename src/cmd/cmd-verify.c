@@ -17,7 +17,7 @@
 
 struct tally {
 	struct cmd *c;
-	uint64_t sessions, damaged, findings, unreadable, interrupted;
+	uint64_t sessions, damaged, findings, unreadable, interrupted, stopped;
 	json_doc *list, *remarks; /* with --json */
 	struct dsh_family *family;
 	struct progress progress;
@@ -169,6 +169,7 @@ static size_t verify_flow(struct cmd *c, struct tally *t, const struct session_r
 	t->findings += sum.findings;
 	t->damaged += sum.damaged;
 	t->unreadable += sum.unread;
+	t->stopped += sum.stopped;
 	return n;
 }
 
@@ -214,6 +215,8 @@ static void print_tally(struct cmd *c, const struct tally *t)
 		out_printf(&c->out, ", %" PRIu64 " could not be read", t->unreadable);
 	if (t->interrupted)
 		out_printf(&c->out, "; %" PRIu64 " with an interrupted turn", t->interrupted);
+	if (t->stopped)
+		out_printf(&c->out, "; %" PRIu64 " with rounds that are not folded", t->stopped);
 	out_puts(&c->out, "\n");
 }
 
@@ -226,6 +229,7 @@ static json_doc *json_tally(struct tally *t)
 	json_doc_set(o, "damaged", json_doc_uint(t->damaged));
 	json_doc_set(o, "unreadable", json_doc_uint(t->unreadable));
 	json_doc_set(o, "interrupted", json_doc_uint(t->interrupted));
+	json_doc_set(o, "not_folded", json_doc_uint(t->stopped));
 	json_doc_set(o, "problems", json_doc_uint(t->findings));
 	json_doc_set(o, "findings", t->list);
 	json_doc_set(o, "remarks", t->remarks);

@@ -119,6 +119,16 @@ static int open_path(struct cmd *c, const char *path)
 	return STATUS_DONE;
 }
 
+/* What is not found may be in a root that could not be read. */
+static int fail_find(struct cmd *c, const struct buf *list)
+{
+	int status = fail_ambiguous(c, list);
+
+	if (c->err.code == ERR_NOTFOUND && cmd_root_notes(c) != STATUS_DONE)
+		status = STATUS_IO;
+	return status;
+}
+
 static int open_by_id(struct cmd *c, const char *name)
 {
 	struct buf list = { 0 };
@@ -130,7 +140,7 @@ static int open_by_id(struct cmd *c, const char *name)
 	if (status != STATUS_DONE)
 		return status;
 	if (store_find(c->store, name, &row, &list, &c->err) < 0)
-		status = fail_ambiguous(c, &list);
+		status = fail_find(c, &list);
 	else
 		status = open_path(c, store_row(c->store, row)->path);
 	buf_release(&list);
@@ -140,12 +150,13 @@ static int open_by_id(struct cmd *c, const char *name)
 /* A folder that is a session, or holds just one. */
 static int open_folder(struct cmd *c, const char *name)
 {
+	struct buf list = { 0 }; /* no candidates: a path has none */
 	size_t row;
 
 	if (!c->store)
 		c->store = store_new();
-	if (store_find(c->store, name, &row, NULL, &c->err) < 0)
-		return cmd_fail(c);
+	if (store_find(c->store, name, &row, &list, &c->err) < 0)
+		return fail_find(c, &list);
 	return open_path(c, store_row(c->store, row)->path);
 }
 

@@ -221,6 +221,8 @@ int cmd_flow_show_node(struct cmd *c);
 /* The same for people. */
 int cmd_flow_show_text(struct cmd *c);
 int cmd_flow_show_node_text(struct cmd *c, uint32_t entry);
+/* Adds what the checks find to the problems; STATUS_IO when not all could be read. */
+int cmd_flow_check(struct cmd *c);
 /* `log` of a conversation without an ENTRY: its last `limit` talks. */
 int cmd_flow_log(struct cmd *c, long limit);
 /* Said on stderr when s is not UTF-8: it could not be stored as it is. */

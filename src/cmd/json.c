@@ -87,8 +87,11 @@ json_doc *json_problem(const struct session *s, const struct problem *p)
 	json_doc *o = json_doc_object();
 
 	json_doc_set(o, "kind", json_cstr(p->kind));
+	if (p->file)
+		json_doc_set(o, "file", json_cstr(p->file));
 	json_doc_set(o, "line", json_doc_uint(p->line));
-	json_doc_set(o, "offset", json_doc_uint(session_place(s, p->offset)));
+	json_doc_set(o, "offset",
+		p->has_no_place ? json_doc_null() : json_doc_uint(session_place(s, p->offset)));
 	json_doc_set(o, "length", json_doc_uint(p->length));
 	json_doc_set(o, "message", json_cstr(p->message));
 	return o;

@@ -206,9 +206,14 @@ void print_problem_line(struct cmd *c, const struct problem *p)
 {
 	struct out *o = &c->out;
 
-	if (p->line)
+	if (p->file) {
+		out_words(o, str_of(p->file));
+		out_puts(o, "  ");
+	}
+	if (p->line && !p->has_no_place)
 		out_printf(o, "line %-6" PRIu64 " ", p->line);
-	out_printf(o, "offset %-10" PRIu64 " ", session_place(c->s, p->offset));
+	if (!p->has_no_place)
+		out_printf(o, "offset %-10" PRIu64 " ", session_place(c->s, p->offset));
 	out_style(o, STYLE_DAMAGE);
 	out_printf(o, "%-12s", p->kind);
 	out_style(o, STYLE_NONE);

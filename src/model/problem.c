@@ -13,41 +13,53 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 
-struct problem *problem_add(struct problem_list *list, struct arena *a, const char *kind, uint64_t line,
-	uint64_t offset, uint64_t length, uint32_t entry, const char *fmt, ...)
+static __attribute__((format(printf, 4, 0))) struct problem *add(struct problem_list *list,
+	struct arena *a, const struct problem *p, const char *fmt, va_list ap)
 {
-	const char *message = fmt;
-	va_list ap;
+	struct problem *added;
 
 	if (list->n >= PROBLEM_MAX) {
 		list->more++;
 		return NULL;
 	}
+	list->v = xgrow(list->v, &list->cap, list->n + 1, sizeof(*list->v));
+	added = &list->v[list->n++];
+	*added = *p;
+	added->message = fmt;
 	if (strchr(fmt, '%')) {
 		struct buf text = { 0 };
 
-		va_start(ap, fmt);
 		buf_vprintf(&text, fmt, ap);
-		va_end(ap);
-		message = arena_strndup(a, text.p, text.n);
+		added->message = arena_strndup(a, text.p, text.n);
 		buf_release(&text);
 	}
-	list->v = xgrow(list->v, &list->cap, list->n + 1, sizeof(*list->v));
-	list->v[list->n++] = (struct problem){ .kind = kind,
-		.line = line,
-		.offset = offset,
-		.length = length,
-		.message = message,
-		.entry = entry };
-	return &list->v[list->n - 1];
+	return added;
 }
 
-void problem_set_round(struct problem *p, uint64_t round)
+struct problem *problem_add(struct problem_list *list, struct arena *a, const char *kind,
+	uint64_t line, uint64_t offset, uint64_t length, uint32_t entry, const char *fmt, ...)
 {
-	if (!p)
-		return;
-	p->round = round;
-	p->is_nowhere = p->line == 0;
+	struct problem p = {
+		.kind = kind, .line = line, .offset = offset, .length = length, .entry = entry
+	}, *added;
+	va_list ap;
+
+	va_start(ap, fmt);
+	added = add(list, a, &p, fmt, ap);
+	va_end(ap);
+	return added;
+}
+
+struct problem *problem_add_at_large(
+	struct problem_list *list, struct arena *a, const char *kind, const char *fmt, ...)
+{
+	struct problem p = { .kind = kind, .entry = UINT32_MAX, .has_no_place = true }, *added;
+	va_list ap;
+
+	va_start(ap, fmt);
+	added = add(list, a, &p, fmt, ap);
+	va_end(ap);
+	return added;
 }
 
 static int problem_compare(const void *a, const void *b)

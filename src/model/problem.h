@@ -22,8 +22,9 @@ struct problem {
 	uint64_t length;     /* bytes that are affected; 0 when it is a place only */
 	const char *message; /* one sentence in plain words */
 	uint32_t entry;      /* the entry it is about, or ENTRY_NONE */
+	const char *file;    /* of a session of several files the one it is in; NULL: none is said */
 	uint64_t round;      /* of a conversation: the round it is about; 0: none */
-	bool is_nowhere;     /* no bytes show it: the offset only orders it among the others */
+	bool has_no_place;   /* it is about no bytes: offset only says what it sorts with */
 };
 
 struct problem_list {
@@ -34,13 +35,14 @@ struct problem_list {
 
 /*
  * kind is static text; the sentence goes to the arena (a fmt without % is kept
- * as it is). NULL: the list is full.
+ * as it is). Good until the next one; NULL where it was only counted.
  */
 struct problem *problem_add(struct problem_list *list, struct arena *a, const char *kind, uint64_t line,
 	uint64_t offset, uint64_t length, uint32_t entry, const char *fmt, ...)
 	__attribute__((format(printf, 8, 9)));
-/* It is about a round (0: about none in particular); without a line it stands nowhere. */
-void problem_set_round(struct problem *p, uint64_t round); /* p may be NULL */
+/* The same about something that has no place in a file, or none that is known. */
+struct problem *problem_add_at_large(struct problem_list *list, struct arena *a, const char *kind,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void problem_sort(struct problem_list *list); /* by offset, then kind */
 void problem_drop(struct problem_list *list, const char *kind); /* all of one kind */
 void problem_drop_from(struct problem_list *list, uint64_t offset); /* all at or behind an offset */

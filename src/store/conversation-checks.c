@@ -171,7 +171,8 @@ static void take_finding(void *arg, const struct flow_finding *f)
 {
 	struct conversation *c = arg;
 
-	if (strcmp(f->code, "odd-round") == 0) { /* the session has it as a problem already */
+	c->is_unread |= f->kind == FLOW_UNREADABLE;
+	if (f->kind == FLOW_REMARK || strcmp(f->code, "odd-round") == 0) { /* the session has it already */
 		c->worst = state_of(f) > c->worst ? state_of(f) : c->worst;
 		return;
 	}
@@ -182,6 +183,22 @@ static void take_finding(void *arg, const struct flow_finding *f)
 		mark_rounds(c, f);
 	if (state_of(f) > c->worst)
 		c->worst = state_of(f);
+}
+
+/* The file of a round; NULL where two have its number. */
+static const char *file_of(const struct conversation *c, uint64_t number)
+{
+	size_t n;
+	const struct flow_round *rounds = flow_rounds(c->f, &n);
+	const char *name = NULL;
+
+	for (size_t i = 0; i < n && rounds[i].number <= number; i++) {
+		if (rounds[i].number == number && name)
+			return NULL;
+		if (rounds[i].number == number)
+			name = rounds[i].name;
+	}
+	return name;
 }
 
 /* Where the rounds are one behind the other: the first byte of a round. */
@@ -208,34 +225,45 @@ static uint64_t round_of(const struct conversation *c, uint64_t seq)
 	return 0;
 }
 
-static struct problem *add_problem(struct conversation *c, const struct conversation_finding *f)
+static void add_check(struct conversation *c, const struct conversation_finding *f)
 {
-	struct problem_list *list = &c->s->problems;
-	struct arena *a = &c->s->arena;
-
-	if (f->check == 0 && f->seq == 0)
-		return problem_add(list, a, f->code, 0, 0, 0, ENTRY_NONE, "%s", f->said);
-	if (f->check == 0)
-		return problem_add(list, a, f->code, 0, 0, 0, ENTRY_NONE,
-			"sequence %" PRIu64 ": %s", f->seq, f->said);
-	return problem_add(list, a, f->code, 0, begin_of(c, f->round), 0, ENTRY_NONE,
+	struct problem *p = problem_add_at_large(&c->s->problems, &c->s->arena, f->code,
 		"round %" PRIu64 ", check %d: %s", f->round, f->check, f->said);
+
+	if (p) {
+		p->file = file_of(c, f->round);
+		p->offset = begin_of(c, f->round); /* it sorts with its round */
+		p->round = f->round;
+	}
+}
+
+static void add_landed(struct conversation *c, const struct conversation_finding *f)
+{
+	struct problem *p = problem_add_at_large(&c->s->problems, &c->s->arena, f->code,
+		"sequence %" PRIu64 ": %s", f->seq, f->said);
+
+	if (p)
+		p->round = round_of(c, f->seq);
 }
 
 /* What the fold has said already is not said again. */
 static void add_problems(struct conversation *c)
 {
+	struct problem_list *list = &c->s->problems;
 	uint64_t stopped = 0;
 	bool has_stopped = flow_problem(c->f, &stopped) != NULL;
 
 	for (size_t i = 0; i < c->nfindings; i++) {
 		const struct conversation_finding *f = &c->findings[i];
 
-		if (f->check != 3 || !has_stopped || f->round != stopped)
-			problem_set_round(add_problem(c, f),
-				f->check || !f->seq ? f->round : round_of(c, f->seq));
+		if (f->check == 0 && f->seq == 0)
+			problem_add_at_large(list, &c->s->arena, f->code, "%s", f->said);
+		else if (f->check == 0)
+			add_landed(c, f);
+		else if (f->check != 3 || !has_stopped || f->round != stopped)
+			add_check(c, f);
 	}
-	problem_sort(&c->s->problems);
+	problem_sort(list);
 }
 
 int conversation_verify_step(struct conversation *c, unsigned budget_us)
@@ -279,12 +307,60 @@ char conversation_check(const struct conversation *c, size_t row, int check)
 	return check == 6 && (r->failed || r->undone) ? '-' : 'v';
 }
 
+bool conversation_is_unread(const struct conversation *c)
+{
+	return c->is_unread;
+}
+
 const char *conversation_state(const struct conversation *c)
 {
 	static const char *const words[] = { "verified", "unreadable", "incomplete", "damaged",
 		"mismatch" };
+	uint64_t round;
+	size_t n;
 
-	return c->worst == STATE_GOOD && !c->is_verified ? "checking" : words[c->worst];
+	if (c->worst != STATE_GOOD)
+		return words[c->worst];
+	if (!c->is_verified)
+		return "checking";
+	flow_rounds(c->f, &n);
+	if (n == 0)
+		return "nothing to verify";
+	return flow_problem(c->f, &round) ? "partly verified" : words[STATE_GOOD];
+}
+
+/* The checks hold, but the fold went no further. */
+static void say_part(const struct conversation *c, const struct flow_fault *stopped, uint64_t round,
+	struct buf *out)
+{
+	uint32_t folded = flow_folded(c->f);
+	size_t n;
+
+	flow_rounds(c->f, &n);
+	n -= folded;
+	if (folded == 0)
+		buf_adds(out, "no round verified");
+	else if (folded == 1)
+		buf_adds(out, "round 1 verified");
+	else
+		buf_printf(out, "rounds 1-%u verified", folded);
+	buf_printf(out, "; round %" PRIu64, round);
+	if (n > 1)
+		buf_printf(out, " and %zu more are not folded: ", n - 1);
+	else
+		buf_adds(out, " is not folded: ");
+	buf_adds(out, stopped->text);
+}
+
+void conversation_verdict(const struct conversation *c, struct buf *out)
+{
+	uint64_t round;
+	const struct flow_fault *stopped = flow_problem(c->f, &round);
+
+	if (c->is_verified && c->worst == STATE_GOOD && stopped)
+		say_part(c, stopped, round, out);
+	else
+		buf_adds(out, conversation_state(c));
 }
 
 void conversation_checks_release(struct conversation *c)

@@ -48,7 +48,7 @@ struct conversation {
 	size_t nrows;
 
 	struct flow_verifier *verifier;
-	bool is_verified;
+	bool is_verified, is_unread;
 	struct arena finding_arena;
 	struct conversation_finding *findings;
 	size_t nfindings, findings_cap;

@@ -45,22 +45,9 @@ static struct str member(struct str object, const char *key, struct arena *a)
 
 static const char *evidence_of(struct str relation, struct arena *a)
 {
-	struct str key, ref;
-	struct json_iter it;
 	struct buf text = { 0 };
-	int left = EVIDENCE_MAX;
 
-	json_iter_init(&it, json_get(relation, "evidence"));
-	while (!it.is_object && left-- > 0 && json_iter_next(&it, &key, &ref)) {
-		uint64_t seq = 0, row = 0;
-		int64_t block;
-
-		json_uint64(json_get(ref, "seq"), &seq);
-		json_uint64(json_get(ref, "row"), &row);
-		buf_printf(&text, "%s%" PRIu64 ":%" PRIu64, text.n ? " " : "", seq, row);
-		if (json_int64(json_get(ref, "block"), &block))
-			buf_printf(&text, ":%" PRId64, block);
-	}
+	flow_put_refs(&text, json_get(relation, "evidence"), EVIDENCE_MAX);
 	return arena_take(a, &text).p;
 }
 
@@ -436,6 +423,7 @@ int conversation_node(struct conversation *c, uint32_t line, size_t limit, struc
 	out->from = n.from;
 	out->model = n.model;
 	out->missing = n.missing;
+	out->is_unread = n.is_unread;
 	out->flags = join_flags(&n, a);
 	out->revision = flow_rounds(c->f, &nrounds)[v->round].h.round;
 	say_place(&v->place, out->place);

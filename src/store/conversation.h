@@ -122,6 +122,7 @@ enum { CONVERSATION_TOKENS = 4 };
 struct conversation_node {
 	struct str id, kind, stream, name, from, model, parent;
 	const char *missing; /* "missing: sequence N" and the like; NULL: the record is there */
+	bool is_unread;           /* it may be there: `missing` says why it could not be read */
 	int64_t time;             /* INT64_MIN: none */
 	uint64_t revision;        /* the round that said this */
 	char place[80];           /* "sequence 4, record 7, part 0"; "" none */
@@ -195,8 +196,12 @@ void conversation_verify_progress(const struct conversation *c, uint64_t *done, 
 const struct conversation_finding *conversation_findings(const struct conversation *c, size_t *n);
 /*
  * "checking", "verified", "unreadable" (nobody can say), "incomplete" (something misses),
- * "mismatch" (a digest), "damaged".
+ * "mismatch" (a digest), "damaged"; "partly verified" where the checks hold and not all of
+ * the rounds are folded, "nothing to verify" where there is none.
  */
 const char *conversation_state(const struct conversation *c);
+/* The same, with what is verified and why the rest is not where it is a part. */
+void conversation_verdict(const struct conversation *c, struct buf *out);
+bool conversation_is_unread(const struct conversation *c); /* something could not be read */
 
 #endif

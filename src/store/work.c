@@ -406,7 +406,8 @@ static int look_again(
 		break;
 	case LOG_GONE:
 		*change = WORK_GONE;
-		snprintf(said, 200, "the file is gone; what was read stays on the screen");
+		snprintf(said, 200, "the %s is gone; what was read stays on the screen",
+			w->fmt == &format_flow ? "folder" : "file");
 		goto out;
 	}
 	if (sidecar_changed(w)) {

@@ -35,7 +35,8 @@ struct rebuild {
 	struct build stack[DEPTH_MAX];
 	size_t depth;
 	size_t work;             /* bytes put together in all */
-	const char *why;         /* static text; NULL while it goes well */
+	struct arena *out;       /* for what is told when it does not go well */
+	const char *why;         /* NULL while it goes well */
 };
 
 static struct str last_part(struct str record, size_t *index)
@@ -124,6 +125,12 @@ static bool fail(struct rebuild *rb, const char *why)
 	return false;
 }
 
+/* What is not there is missing; what could not be read may be there. */
+static bool fail_with(struct rebuild *rb, const struct err *err, const char *missing)
+{
+	return fail(rb, err->code == ERR_NOTFOUND ? missing : arena_strdup(rb->out, err->text));
+}
+
 /* Puts a body on the stack; its manifest is checked for what it may ask for. */
 static bool push(struct rebuild *rb, struct flow_place place)
 {
@@ -138,7 +145,7 @@ static bool push(struct rebuild *rb, struct flow_place place)
 	*b = (struct build){ .place = place };
 	if (flow_record(rb->c, place.seq, place.row, &line, &err) < 0) {
 		buf_release(&line);
-		return fail(rb, "missing: its record is not there");
+		return fail_with(rb, &err, "missing: its record is not there");
 	}
 	b->record = arena_keep(&rb->records, buf_str(&line));
 	buf_release(&line);
@@ -161,14 +168,23 @@ static bool push(struct rebuild *rb, struct flow_place place)
 	return true;
 }
 
+/* It may stand in a file that could not be read. */
+static bool fail_lost(struct rebuild *rb, const char *missing)
+{
+	const char *unread = flow_index_unread(rb->c);
+
+	return fail(rb, unread ? unread : missing);
+}
+
 static bool add_piece(struct rebuild *rb, struct build *b, struct str raw)
 {
 	const struct flow_slice *piece = flow_index_piece(rb->c, flow_decoded(raw, &rb->records));
 	struct err err = { 0 };
 
-	if (!piece || !is_before(&piece->place, &b->place) ||
-		flow_record_slice(rb->c, piece, &b->text, &err) < 0)
-		return fail(rb, "a piece of it is missing");
+	if (!piece || !is_before(&piece->place, &b->place))
+		return fail_lost(rb, "a piece of it is missing");
+	if (flow_record_slice(rb->c, piece, &b->text, &err) < 0)
+		return fail_with(rb, &err, "a piece of it is missing");
 	return true;
 }
 
@@ -182,7 +198,7 @@ static bool begin_copy(struct rebuild *rb, const struct build *b, struct str cop
 	if (!json_uint64(json_get(copy, "len"), &len) || len > BODY_MAX)
 		return fail(rb, "it copies no length that can be");
 	if (!from || !is_before(from, &b->place))
-		return fail(rb, "the body that it copies from is missing");
+		return fail_lost(rb, "the body that it copies from is missing");
 	if (!push(rb, *from))
 		return false;
 	rb->stack[rb->depth - 1].copy_len = (size_t)len;
@@ -288,6 +304,7 @@ void flow_body_rebuild(struct flow_conversation *c, struct flow_place place, str
 
 	*out = (struct flow_body){ .place = place };
 	rb->c = c;
+	rb->out = a;
 	if (push(rb, place) && build(rb)) {
 		struct build *b = &rb->stack[0];
 

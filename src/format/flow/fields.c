@@ -6,6 +6,7 @@
 
 #include "format/flow/internal.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -217,6 +218,25 @@ bool flow_ref(struct str raw, struct flow_place *out)
 	json_int64(block, &out->block);
 	out->is_set = true;
 	return true;
+}
+
+size_t flow_put_refs(struct buf *out, struct str list, size_t most)
+{
+	struct str key, item;
+	struct json_iter it;
+	size_t n = 0;
+
+	json_iter_init(&it, list);
+	while (!it.is_object && json_iter_next(&it, &key, &item)) {
+		struct flow_place p;
+
+		if (n++ >= most || !flow_ref(item, &p))
+			continue;
+		buf_printf(out, "%s%" PRIu64 ":%" PRIu64, n > 1 ? " " : "", p.seq, p.row);
+		if (p.has_block)
+			buf_printf(out, ":%" PRId64, p.block);
+	}
+	return n;
 }
 
 bool flow_is_earlier(const struct flow_place *a, const struct flow_place *b)

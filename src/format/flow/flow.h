@@ -172,6 +172,8 @@ void flow_put_canonical(struct buf *out, struct str raw);
 /* An entity as it stands in the canonical fold. */
 int flow_put_entity(struct flow_conversation *c, enum flow_map map, uint32_t version,
 	struct buf *out, struct err *err);
+/* At most so many refs of a raw list as "4:7:0 5:1"; how many it has. */
+size_t flow_put_refs(struct buf *out, struct str list, size_t most);
 /* The canonical fold, in pieces; take returns < 0 to stop. */
 typedef int flow_take(void *arg, const char *p, size_t n);
 int flow_canonical(struct flow_conversation *c, const struct flow_view *v, flow_take *take,
@@ -272,6 +274,7 @@ struct flow_node {
 	struct str attrs;            /* raw JSON; p NULL: none */
 	struct flow_place place;
 	const char *missing; /* "missing: sequence N" and the like; NULL: the record is there */
+	bool is_unread;      /* it may be there: `missing` says why it could not be read */
 	struct str time, from, model, name;
 	struct str *flags;
 	size_t nflags;
@@ -313,6 +316,8 @@ struct flow_talk {
 	uint32_t version, line;      /* line: of the outline */
 	struct str id, stream, at;   /* at: as it was written; "" when there is none */
 	struct str label, reply;     /* what was asked, the last answer; whole texts */
+	const char *no_label, *no_reply; /* why there is none though someone spoke; NULL */
+	bool is_unread;              /* a record of it could not be read */
 	uint32_t runs, steps, tools;
 	struct flow_place place;
 	int64_t ms;

@@ -128,18 +128,16 @@ static void does_not_follow(struct flow_fault *f, const char *code, const char *
 	flow_fault_set(f, code, 1, 0, "its %s is \"%s\", not \"%s\"", what, is, should);
 }
 
-static void check_chain(
-	const struct flow_conversation *c, const struct flow_round *r, struct flow_fault *f)
+void flow_follow(const char *id, const struct flow_header *first, const struct flow_header *last,
+	const struct flow_header *h, struct flow_fault *f)
 {
-	const struct flow_header *h = &r->h, *first = &c->rounds[0].h, *last = flow_head(c);
-
 	if (h->round != (last ? last->round : 0) + 1)
 		flow_fault_set(f, "fold-round", 1, 0, "it is round %" PRIu64 ", not %" PRIu64,
 			h->round, (last ? last->round : 0) + 1);
 	else if (last && strcmp(h->previous, last->digest) != 0)
 		does_not_follow(f, "fold-previous", "round before", h->previous, last->digest);
-	else if (!str_eqs(h->conversation_s, c->id))
-		does_not_follow(f, "fold-conversation", "conversation", h->conversation, c->id);
+	else if (!str_eqs(h->conversation_s, id))
+		does_not_follow(f, "fold-conversation", "conversation", h->conversation, id);
 	else if (last && !str_eq(h->session_s, first->session_s))
 		does_not_follow(f, "fold-session", "session", h->session, first->session);
 	else if (last && strcmp(h->parser, first->parser) != 0)
@@ -182,7 +180,7 @@ void flow_fold_next(struct flow_conversation *c)
 		flow_fault_set(&r->fault, "unreadable", 0, 0, "%s", err.text);
 	free(path);
 	if (!r->fault.code)
-		check_chain(c, r, &r->fault);
+		flow_follow(c->id, &c->rounds[0].h, flow_head(c), &r->h, &r->fault);
 	if (!r->fault.code) {
 		apply(c, r, first);
 		c->is_done = c->folded == c->nrounds;

@@ -26,6 +26,7 @@ struct calls {
 struct flow_index {
 	bool has_bodies, has_observed;
 
+	char *unread;                   /* why one of the files of bodies could not be read */
 	struct flow_names ids, digests; /* of bodies; of pieces */
 	struct flow_place *body;        /* by name */
 	struct flow_slice *piece;
@@ -53,6 +54,12 @@ static bool is_kind(const struct walk *w, struct str header)
 	       (w->other_kind && json_string_eq(kind, w->other_kind));
 }
 
+static void note_unread(struct walk *w, const struct err *err)
+{
+	if (!w->x->unread && strcmp(w->kind, "provider_body") == 0)
+		w->x->unread = xasprintf("cannot read: %s", err->text);
+}
+
 /* The first line says what the file holds; the others are records until one is damaged. */
 static void walk_file(struct walk *w, const struct flow_landed_file *f)
 {
@@ -60,8 +67,10 @@ static void walk_file(struct walk *w, const struct flow_landed_file *f)
 	struct log_line line;
 	struct err err = { 0 };
 
-	if (log_reader_open(&r, f->path, &err) < 0)
+	if (log_reader_open(&r, f->path, &err) < 0) {
+		note_unread(w, &err);
 		return;
+	}
 	w->seq = f->seq;
 	while (log_next_line(r, &line, &err) == 1) {
 		struct str s = { line.p, line.n };
@@ -71,6 +80,8 @@ static void walk_file(struct walk *w, const struct flow_landed_file *f)
 		if (line.number > 1)
 			w->record(w, s, line.number - 1);
 	}
+	if (err.code)
+		note_unread(w, &err);
 	log_reader_close(&r);
 }
 
@@ -94,6 +105,7 @@ void flow_index_free(struct flow_index **xp)
 	flow_names_release(&x->ids);
 	flow_names_release(&x->digests);
 	flow_names_release(&x->tools);
+	free(x->unread);
 	free(x->body);
 	free(x->piece);
 	free(x->calls);
@@ -177,6 +189,11 @@ const struct flow_slice *flow_index_piece(struct flow_conversation *c, struct st
 	uint32_t name = sha256.n ? flow_names_find(&x->digests, sha256) : FLOW_NONE;
 
 	return name == FLOW_NONE ? NULL : &x->piece[name];
+}
+
+const char *flow_index_unread(struct flow_conversation *c)
+{
+	return with_bodies(c)->unread;
 }
 
 /* ---- what observers saw ---- */

@@ -235,6 +235,9 @@ char *flow_round_path(const struct flow_conversation *c, const struct flow_round
 
 /* ---- fold.c ---- */
 
+/* Does it go on where `last` (NULL: there is none) ended? A fault says what does not fit. */
+void flow_follow(const char *id, const struct flow_header *first, const struct flow_header *last,
+	const struct flow_header *h, struct flow_fault *f);
 /* Reads the next round and applies it when it follows. */
 void flow_fold_next(struct flow_conversation *c);
 
@@ -297,6 +300,8 @@ int flow_record_slice(struct flow_conversation *c, const struct flow_slice *s, s
 /* The first body record with an id, the first piece with a digest; NULL: there is none. */
 const struct flow_place *flow_index_body(struct flow_conversation *c, struct str id);
 const struct flow_slice *flow_index_piece(struct flow_conversation *c, struct str sha256);
+/* Why not all files of bodies are in the index; NULL: all are. As long as the conversation. */
+const char *flow_index_unread(struct flow_conversation *c);
 /* Records of observers that name a tool call, by sequence; how many, at most `max`. */
 size_t flow_index_observed(
 	struct flow_conversation *c, struct str tool, struct flow_place *v, size_t max);

@@ -186,19 +186,20 @@ void flow_landed_free(struct flow_landed **lp)
 static int index_file(struct open_file *o, const struct flow_landed_file *f, struct err *err)
 {
 	struct log_line line;
-	int rc = log_reader_open(&o->r, f->path, err);
+	struct err why = { 0 };
+	int rc = log_reader_open(&o->r, f->path, &why);
 
 	if (rc < 0)
-		return rc;
+		return err_set(err, rc, "cannot read: %s", why.text);
 	o->seq = f->seq;
-	while ((rc = log_next_line(o->r, &line, err)) == 1) {
+	while ((rc = log_next_line(o->r, &line, &why)) == 1) {
 		o->off = xgrow(o->off, &o->cap, o->nlines + 2, sizeof(*o->off));
 		o->off[o->nlines++] = line.off;
 		o->off[o->nlines] = line.off + line.n + line.ended;
 	}
 	if (rc < 0)
 		close_file(o);
-	return rc;
+	return rc < 0 ? err_set(err, rc, "cannot read: %s", why.text) : rc;
 }
 
 /* The file open and indexed; the one that was used longest ago makes room. */

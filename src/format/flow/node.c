@@ -28,9 +28,17 @@ static struct str member(struct str object, const char *key, struct arena *a)
 	return json_type_of(raw) == JSON_STRING ? flow_decoded(raw, a) : (struct str){ NULL, 0 };
 }
 
-/* A record into the arena; p NULL and `missing` set when it can not be had. */
-static struct str record_of(struct flow_conversation *c, struct flow_place place, struct arena *a,
-	const char **missing)
+/* What is not there is missing; what is there and can not be had was not read. */
+static void note_missing(struct flow_node *n, const struct err *err, struct arena *a)
+{
+	n->is_unread |= err->code != ERR_NOTFOUND;
+	if (!n->missing)
+		n->missing = arena_strdup(a, err->text);
+}
+
+/* A record into the arena; p NULL when it can not be had, n (if it is not NULL) says why. */
+static struct str record_of(
+	struct flow_conversation *c, struct flow_place place, struct arena *a, struct flow_node *n)
 {
 	struct buf line = { 0 };
 	struct err err = { 0 };
@@ -38,8 +46,8 @@ static struct str record_of(struct flow_conversation *c, struct flow_place place
 
 	if (flow_record(c, place.seq, place.row, &line, &err) == 0)
 		s = arena_keep(a, buf_str(&line));
-	else if (missing && !*missing)
-		*missing = arena_strdup(a, err.text);
+	else if (n)
+		note_missing(n, &err, a);
 	buf_release(&line);
 	return s;
 }
@@ -268,7 +276,7 @@ static void take_flags(struct str record, struct arena *a, struct flow_node *n)
 
 static void take_record(struct flow_conversation *c, struct arena *a, struct flow_node *n)
 {
-	struct str record = record_of(c, n->place, a, &n->missing), part;
+	struct str record = record_of(c, n->place, a, n), part;
 
 	if (!record.p)
 		return;

@@ -265,6 +265,22 @@ static void add_entry(struct session *s, const struct flow_line *line)
 	session_add(s, &in);
 }
 
+/* A round that is missing or can not be read has no line that is at fault. */
+static void add_stop(struct session *s, const struct flow_fault *f, uint64_t round, size_t left)
+{
+	struct src *src = s->src;
+	const struct flow_round *r = &src->c->rounds[src->c->folded];
+	struct problem *p = problem_add(&s->problems, &s->arena, f->code, f->line,
+		s->size + f->off, 0, ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded",
+		round, f->text, left, plural(left, " is", "s are"));
+
+	if (p) {
+		p->has_no_place = f->line == 0;
+		p->file = r->fault.code ? r->name : NULL;
+		p->round = round;
+	}
+}
+
 static void add_problems(struct session *s)
 {
 	struct src *src = s->src;
@@ -277,24 +293,16 @@ static void add_problems(struct session *s)
 	for (size_t i = c->folded; f && i < c->nrounds; i++)
 		n += c->rounds[i].state != FLOW_FOLDED;
 	if (f)
-		problem_set_round(
-			problem_add(&s->problems, &s->arena, f->code, f->line, s->size + f->off, 0,
-				ENTRY_NONE, "round %" PRIu64 ": %s; %zu round%s not folded", round,
-				f->text, n, plural(n, " is", "s are")),
-			round);
+		add_stop(s, f, round, n);
 	odd = flow_odd(c, &n);
 	for (size_t i = 0; i < n; i++)
-		problem_set_round(problem_add(&s->problems, &s->arena, "odd-round", 0, 0, 0,
-					  ENTRY_NONE, "rounds/%s: %s, so it is no round",
-					  odd[i].name, odd[i].what),
-			0);
+		problem_add_at_large(&s->problems, &s->arena, "odd-round",
+			"rounds/%s: %s, so it is no round", odd[i].name, odd[i].what);
 	if (src->outline.n < src->view.n[FLOW_NODES])
-		problem_set_round(
-			problem_add(&s->problems, &s->arena, "cycle", 0, 0, 0, ENTRY_NONE,
-				"%u node%s below no root: the parents form a cycle",
-				src->view.n[FLOW_NODES] - src->outline.n,
-				plural(src->view.n[FLOW_NODES] - src->outline.n, " is", "s are")),
-			0);
+		problem_add_at_large(&s->problems, &s->arena, "cycle",
+			"%u node%s below no root: the parents form a cycle",
+			src->view.n[FLOW_NODES] - src->outline.n,
+			plural(src->view.n[FLOW_NODES] - src->outline.n, " is", "s are"));
 }
 
 static void finish(struct session *s)

@@ -76,29 +76,38 @@ static void walk(struct gather *g)
 	}
 }
 
-/* What the node of a line says; "" where it has no text or its record is missing. */
+/* What the node of a line says; "" where it has no text, or n->missing tells why not. */
 static struct str text_of(struct gather *g, uint32_t line, struct arena *a, struct flow_node *n)
 {
 	struct err err = { 0 };
 
-	if (flow_node_read(g->c, g->o->v[line].version, false, a, n, &err) < 0 || !n->said.text.p)
-		return str_of(NULL);
-	return n->said.text;
+	if (flow_node_read(g->c, g->o->v[line].version, false, a, n, &err) < 0) {
+		n->missing = arena_strdup(a, err.text);
+		n->is_unread = true;
+	}
+	return n->missing || !n->said.text.p ? str_of(NULL) : n->said.text;
 }
 
-static struct str label_of(struct gather *g, const struct found *f, struct arena *a)
+static struct str label_of(
+	struct gather *g, const struct found *f, struct arena *a, struct flow_node *n)
 {
-	struct flow_node n;
 	struct str text;
 
 	if (f->asked)
-		return text_of(g, f->asked - 1, a, &n);
+		return text_of(g, f->asked - 1, a, n);
 	for (uint32_t i = 0; i < f->ninjected; i++) {
-		text = text_of(g, f->injected[i] - 1, a, &n);
+		text = text_of(g, f->injected[i] - 1, a, n);
 		if (text.n && !str_starts(text, "{\"type\":\"deferred_tools_delta\""))
 			return text;
 	}
 	return str_of(NULL);
+}
+
+/* Keeps why a text is not there. */
+static const char *keep_reason(struct flow_talk *t, const struct flow_node *n, struct arena *a)
+{
+	t->is_unread |= n->is_unread;
+	return n->missing ? arena_strdup(a, n->missing) : NULL;
 }
 
 static void read_talk(struct gather *g, size_t i, struct arena *a)
@@ -106,14 +115,18 @@ static void read_talk(struct gather *g, size_t i, struct arena *a)
 	struct flow_talk *t = &g->v[i];
 	const struct flow_version *v = flow_version(g->c, t->version);
 	struct arena scratch = { 0 };
-	struct flow_node n;
+	struct flow_node n = { .missing = NULL };
 
 	t->id = flow_word(g->c, v->id);
 	t->stream = flow_word(g->c, v->b);
-	t->label = arena_keep(a, label_of(g, &g->found[i], &scratch));
-	t->reply = arena_keep(a,
-		g->found[i].reply ? text_of(g, g->found[i].reply - 1, &scratch, &n) : str_of(NULL));
+	t->label = arena_keep(a, label_of(g, &g->found[i], &scratch, &n));
+	t->no_label = t->label.n ? NULL : keep_reason(t, &n, a);
+	if (g->found[i].reply) {
+		t->reply = arena_keep(a, text_of(g, g->found[i].reply - 1, &scratch, &n));
+		t->no_reply = keep_reason(t, &n, a);
+	}
 	text_of(g, t->line, &scratch, &n);
+	t->is_unread |= n.is_unread;
 	t->at = arena_keep(a, n.time);
 	t->is_timed = flow_time(t->at, &t->ms);
 	t->place = v->place;

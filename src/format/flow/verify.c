@@ -237,6 +237,29 @@ static bool input_digest(const struct flow_verifier *v, const struct flow_header
 
 /* ---- judging ---- */
 
+static void say_number(struct flow_verifier *v, uint64_t number, const struct flow_header *h)
+{
+	struct flow_finding f = finding(1, "missing-round", number, 0);
+
+	if (v->round)
+		say(v, f, "it is round %" PRIu64 "; the one before is %" PRIu64, h->round, v->round);
+	else
+		say(v, f, "it is round %" PRIu64 "; no round before it could be read", h->round);
+}
+
+static void say_gap(struct flow_verifier *v, uint64_t number, const struct flow_header *h)
+{
+	struct flow_finding f = finding(4, "seq-gap", number, 0);
+
+	if (v->round)
+		say(v, f, "it begins at sequence %" PRIu64 "; the round before ends at %" PRIu64,
+			h->from_seq, v->through);
+	else
+		say(v, f, "it begins at sequence %" PRIu64 "; %s", h->from_seq,
+			h->round == 1 ? "the first round begins at 1"
+				      : "no round before it could be read");
+}
+
 static void check_round(struct flow_verifier *v, uint64_t number, const struct flow_header *h)
 {
 	bool is_good = true;
@@ -244,8 +267,7 @@ static void check_round(struct flow_verifier *v, uint64_t number, const struct f
 	char hex[65];
 
 	if (h->round != v->round + 1) {
-		say(v, finding(1, "missing-round", number, 0),
-			"it is round %" PRIu64 "; the one before is %" PRIu64, h->round, v->round);
+		say_number(v, number, h);
 		is_good = false;
 	} else if (strcmp(h->previous, v->digest) != 0) {
 		say(v, finding(2, "previous-mismatch", number, 0),
@@ -253,9 +275,7 @@ static void check_round(struct flow_verifier *v, uint64_t number, const struct f
 		is_good = false;
 	}
 	if (h->from_seq != v->through + 1) {
-		say(v, finding(4, "seq-gap", number, 0),
-			"it begins at sequence %" PRIu64 "; the round before ends at %" PRIu64,
-			h->from_seq, v->through);
+		say_gap(v, number, h);
 		is_good = false;
 	}
 	if (!check_landed(v, number, h))
@@ -318,6 +338,42 @@ static void judge_round(struct flow_verifier *v, uint64_t number, const struct r
 	}
 }
 
+/* Why a round does not go on the fold of all before it. */
+static void find_stop(const struct flow_verifier *v, size_t i, struct flow_fault *why)
+{
+	const struct round_read *r = &v->rounds[i];
+	uint64_t number = v->c->rounds[i].number;
+
+	if (number > i + 1)
+		flow_fault_set(why, "fold-missing", 0, 0, "it is missing");
+	else if (r->err.code)
+		flow_fault_set(why, "unreadable", 0, 0, "%s", r->err.text);
+	else if (!r->is_read)
+		*why = r->fault;
+	else
+		flow_follow(v->c->id, &v->rounds[0].h, i ? &v->rounds[i - 1].h : NULL, &r->h, why);
+}
+
+/* The checks go on behind a break, the fold does not: it is no finding of theirs. */
+static void tell_stop(struct flow_verifier *v)
+{
+	struct flow_finding f = { .kind = FLOW_REMARK, .code = "not-folded" };
+	struct flow_fault why = { 0 };
+	size_t i = 0, left;
+
+	for (; i < v->nrounds; i++) {
+		find_stop(v, i, &why);
+		if (why.code)
+			break;
+	}
+	if (!why.code)
+		return;
+	left = v->nrounds - i;
+	f.round = strcmp(why.code, "fold-missing") == 0 ? i + 1 : v->c->rounds[i].number;
+	say(v, f, "%s: %s; %zu round%s not folded", why.code, why.text, left,
+		plural(left, " is", "s are"));
+}
+
 /* ---- one behind the other, or side by side ---- */
 
 struct flow_verifier *flow_verify_new(struct flow_conversation *c, flow_found *fn, void *arg)
@@ -356,6 +412,7 @@ void flow_verify_judge(struct flow_verifier *v)
 	tell_odd(v);
 	for (size_t i = 0; i < v->c->nrounds; i++)
 		judge_round(v, v->c->rounds[i].number, &v->rounds[i]);
+	tell_stop(v);
 }
 
 /* All jobs of the stage are done. */
