@@ -67,6 +67,7 @@ static const struct {
 	{ WHEN_LOADED, "it is still being read" },
 	{ WHEN_CARD, "no history was rewritten" },
 	{ WHEN_ROW, "there is nothing under the cursor" },
+	{ WHEN_TARGET, "this leads nowhere" },
 	{ WHEN_CHILDREN, "nothing to fold here" },
 	{ WHEN_PANE, "this screen has one pane" },
 	{ WHEN_APPEND, "this session takes no new entries" },

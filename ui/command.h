@@ -38,6 +38,7 @@ enum when {
 	WHEN_TIP = 1 << 8,      /* the tip can be moved, entries take labels */
 	WHEN_TRASH = 1 << 9,
 	WHEN_CARD = 1 << 10,    /* a history-change card is shown */
+	WHEN_TARGET = 1 << 11,  /* what is under the cursor is about something that can be shown */
 	WHEN_WRITES = WHEN_APPEND | WHEN_REPAIR | WHEN_TITLE | WHEN_FORK | WHEN_TIP | WHEN_TRASH
 };
 

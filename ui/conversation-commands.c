@@ -219,17 +219,22 @@ static enum effect run_fold_all(struct view *v, const char *arg)
 	return FX_REDRAW | FX_PANE;
 }
 
-static const char *const show_names[NODES_COUNT] = { "all", "talk", "prompts", "tools", "changed" };
+static const char *const show_names[NODES_COUNT] = { "all", "talk", "prompts", "tools", "changes" };
 
 static enum effect run_show(struct view *v, const char *arg)
 {
 	struct conversation_view *cv = conversation_of(v);
 	uint32_t line = conversation_cursor(v);
 
-	cv->show = (cv->show + 1) % NODES_COUNT;
-	for (int i = 0; *arg && i < NODES_COUNT; i++)
-		if (strcmp(arg, show_names[i]) == 0)
-			cv->show = i;
+	int show = 0;
+
+	while (*arg && show < NODES_COUNT && strcmp(arg, show_names[show]) != 0)
+		show++;
+	if (show == NODES_COUNT) {
+		ui_error(v->ui, "no kind %.60s: all, talk, prompts, tools, changes", arg);
+		return FX_REDRAW;
+	}
+	cv->show = *arg ? show : (cv->show + 1) % NODES_COUNT;
 	v->moved = true;
 	view_relayout(v);
 	if (line != CONVERSATION_NONE)
@@ -318,7 +323,7 @@ static const struct command table[] = {
 	{ .name = "fold-all", .keys = "Z", .group = "Conversation", .when = WHEN_LOADED,
 	  .help = "Fold every talk, or unfold all", .run = run_fold_all },
 	{ .name = "show", .keys = "&", .group = "Conversation", .when = WHEN_LOADED, .arg = "KINDS",
-	  .help = "Which nodes are shown: all, talk, prompts, tools, changed", .run = run_show },
+	  .help = "Which nodes are shown: all, talk, prompts, tools, changes", .run = run_show },
 	{ .name = "rounds", .keys = "g r", .group = "Screens", .hint = "rounds",
 	  .when = WHEN_LOADED, .help = "The rounds and their checks", .opens = &view_rounds },
 	{ .name = "relations", .keys = "g l", .group = "Screens", .hint = "relations",

@@ -213,12 +213,16 @@ static enum effect run_show(struct view *v, const char *arg)
 {
 	struct session_view *sv = session_of(v);
 	uint32_t entry = session_cursor(v), line;
-	int show = (sv->lay.show + 1) % SHOW_COUNT;
+	int show = 0;
 
-	for (int i = 0; *arg && i < SHOW_COUNT; i++) {
-		if (strcmp(arg, show_names[i]) == 0)
-			show = i;
+	while (*arg && show < SHOW_COUNT && strcmp(arg, show_names[show]) != 0)
+		show++;
+	if (show == SHOW_COUNT) {
+		ui_error(v->ui, "no kind %.60s: all, talk, prompts, tools, problems", arg);
+		return FX_REDRAW;
 	}
+	if (!*arg)
+		show = (sv->lay.show + 1) % SHOW_COUNT;
 	layout_set_show(&sv->lay, show);
 	v->moved = true;
 	line = entry != ENTRY_NONE ? layout_line(&sv->lay, entry) : ENTRY_NONE;

@@ -147,18 +147,6 @@ static enum effect run_goto(struct view *v, const char *arg)
 
 /* ---- changes ---- */
 
-/* Refused before anything is asked, not after it was answered. */
-static bool is_refused(struct view *v, unsigned what)
-{
-	const struct session_row *row = sessions_under_cursor(v);
-	char why[STORE_WHY];
-
-	if (!row->format || store_can(row->format, what, why))
-		return false;
-	ui_error(v->ui, "%s", why);
-	return true;
-}
-
 static enum effect rename_done(struct view *v, const char *text)
 {
 	const struct session_row *row = sessions_under_cursor(v);
@@ -186,8 +174,6 @@ static enum effect run_rename(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "title: ", .initial = row->title,
 		.history = HISTORY_TEXT, .done = rename_done };
 
-	if (is_refused(v, WORK_TITLE))
-		return FX_REDRAW;
 	if (*arg)
 		return rename_done(v, arg);
 	prompt_open(v->ui, &spec);
@@ -225,8 +211,6 @@ static enum effect run_trash(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "Move this session to the trash? (y/n) ",
 		.is_question = true, .done = trash_done };
 
-	if (is_refused(v, WORK_TRASH))
-		return FX_REDRAW;
 	if (row->is_live)
 		strcpy(spec.label, "It is being written! Move it to the trash? (y/n) ");
 	prompt_open(v->ui, &spec);
@@ -281,10 +265,12 @@ static const struct command table[] = {
 	  .help = "To the session with this id (a unique beginning will do)", .run = run_goto },
 	{ .name = "leave", .keys = "<Esc>", .group = "Sessions",
 	  .help = "Leave the pane, then the filter", .run = run_leave },
-	{ .name = "rename", .keys = "T", .group = "Changing", .hint = "title", .when = WHEN_ROW,
+	{ .name = "rename", .keys = "T", .group = "Changing", .hint = "title",
+	  .when = WHEN_ROW | WHEN_TITLE,
 	  .arg = "TITLE",
 	  .help = "Give the session another title", .run = run_rename },
-	{ .name = "trash", .keys = "D", .group = "Changing", .hint = "trash", .when = WHEN_ROW,
+	{ .name = "trash", .keys = "D", .group = "Changing", .hint = "trash",
+	  .when = WHEN_ROW | WHEN_TRASH,
 	  .help = "Move the session to the trash (asks first)", .run = run_trash },
 	{ .name = "undo", .keys = "u", .group = "Changing",
 	  .help = "Take the last move to the trash back", .run = run_undo },

@@ -25,10 +25,16 @@ struct conversation_view *conversation_of(const struct view *v)
 	return v->priv;
 }
 
-struct conversation *conversation_model(const struct view *v)
+struct view *conversation_base(const struct view *v)
 {
 	while (v && v->ops != &view_conversation)
 		v = v->below;
+	return (struct view *)v;
+}
+
+struct conversation *conversation_model(const struct view *v)
+{
+	v = conversation_base(v);
 	return v ? conversation_of(v)->c : NULL;
 }
 

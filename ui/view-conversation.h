@@ -33,6 +33,8 @@ struct conversation_view {
 extern const struct command_table conversation_commands;
 
 struct conversation_view *conversation_of(const struct view *v);
+/* The conversation's screen that a view stands on, or is; NULL: none. */
+struct view *conversation_base(const struct view *v);
 /* Of the view's own screen, or the one it stands on; NULL while it is being read. */
 struct conversation *conversation_model(const struct view *v);
 /* The line of the outline under the cursor; CONVERSATION_NONE: there is none. */

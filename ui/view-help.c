@@ -82,7 +82,8 @@ static void add_marks(struct help *h, const struct view_mark *marks)
 	}
 }
 
-static void add_table(struct view *v, struct help *h, size_t map)
+/* `lacks`: what needs that is left out. */
+static void add_table(struct view *v, struct help *h, size_t map, unsigned lacks)
 {
 	const struct command_table *t = command_map(map);
 	const char *group = "";
@@ -93,6 +94,8 @@ static void add_table(struct view *v, struct help *h, size_t map)
 
 		if (map == 0 && h->map != 0 && command_find(h->map, c->name, strlen(c->name)) != c)
 			continue; /* the screen has its own */
+		if (c->when & lacks)
+			continue;
 		if (strcmp(group, c->group) != 0) {
 			if (h->n > 0)
 				add(h, (struct help_line){ 0 });
@@ -114,9 +117,9 @@ static int help_open(struct view *v, const void *arg, struct err *err)
 
 	h->map = command_map_of(from->ops);
 	if (h->map > 0)
-		add_table(v, h, h->map);
+		add_table(v, h, h->map, from->ops->lacks ? from->ops->lacks(from) : 0);
 	add_marks(h, from->ops->marks);
-	add_table(v, h, 0);
+	add_table(v, h, 0, 0);
 	return 0;
 }
 

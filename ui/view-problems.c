@@ -14,7 +14,7 @@
 #include "ui/internal.h"
 #include "ui/page.h"
 #include "ui/session-changes.h"
-#include "ui/view-session.h"
+#include "ui/view-conversation.h"
 #include "ui/view.h"
 
 #define PEEK_BEFORE 16
@@ -44,6 +44,12 @@ static size_t problems_count(const struct view *v)
 	return list_of(v)->n;
 }
 
+/* A landed file that is missing stands nowhere in the session. */
+static bool has_place(const struct problem *p)
+{
+	return !p->has_no_place && (p->offset > 0 || p->length > 0 || p->line > 0);
+}
+
 static void problems_row(struct view *v, size_t line, struct rowbuf *out)
 {
 	const struct problem *p = &list_of(v)->v[line];
@@ -56,8 +62,10 @@ static void problems_row(struct view *v, size_t line, struct rowbuf *out)
 		snprintf(text, sizeof(text), "-");
 	row_field(out, ROLE_TIME, text, strlen(text), row_left(out) > 60 ? 12 : 8);
 	if (row_left(out) > 60) {
-		snprintf(text, sizeof(text), "offset %" PRIu64,
-			session_place(session_model(v->below), p->offset));
+		text[0] = '\0';
+		if (has_place(p))
+			snprintf(text, sizeof(text), "offset %" PRIu64,
+				session_place(session_model(v->below), p->offset));
 		row_field(out, ROLE_DIM, text, strlen(text), 18);
 	}
 	row_field(out, ROLE_DAMAGE, p->kind, strlen(p->kind), row_left(out) > 40 ? 14 : 0);
@@ -89,6 +97,8 @@ static uint64_t problems_id(const struct view *v, size_t line)
 
 	for (const char *k = p->kind; *k; k++)
 		h = (h ^ (unsigned char)*k) * 1099511628211u;
+	for (const char *m = p->message; m && *m; m++) /* those without a place have only this */
+		h = (h ^ (unsigned char)*m) * 1099511628211u;
 	return h;
 }
 
@@ -147,12 +157,6 @@ static void repair_line(struct view *v, struct page *p)
 	done_release(&done);
 }
 
-/* A landed file that is missing stands nowhere in the session. */
-static bool has_place(const struct problem *p)
-{
-	return p->offset > 0 || p->length > 0 || p->line > 0;
-}
-
 static const char *problems_empty(const struct view *v)
 {
 	if (!session_of(v->below)->is_loaded)
@@ -199,27 +203,62 @@ static const char *problems_warning(const struct view *v)
 	return work_trouble(session_of(v->below)->w);
 }
 
+/* Of a conversation: the row of the round that a problem is about. */
+static bool has_round(const struct view *v, const struct problem *p, size_t *row)
+{
+	const struct conversation *c = conversation_model(v);
+
+	*row = c && p->round ? conversation_round_at(c, p->round) : 0;
+	return c && p->round && *row < conversation_nrounds(c);
+}
+
+static bool leads_somewhere(const struct view *v)
+{
+	const struct problem *p;
+	size_t row;
+
+	if (v->cursor >= list_of(v)->n)
+		return false;
+	p = &list_of(v)->v[v->cursor];
+	return p->entry != ENTRY_NONE || has_round(v, p, &row);
+}
+
 static unsigned problems_state(const struct view *v)
 {
 	return WHEN_PANE | (view_count(v) > 0 ? WHEN_ROW : 0) |
+		(leads_somewhere(v) ? WHEN_TARGET : 0) |
 		(view_session.state(v->below) & WHEN_REPAIR);
 }
 
 static const char *problems_why(const struct view *v, unsigned when)
 {
+	if (when == WHEN_TARGET)
+		return conversation_base(v) ? "this is about no round that is there"
+					    : "no entry came out of these bytes";
 	return view_session.why(v->below, when);
+}
+
+static unsigned problems_lacks(const struct view *v)
+{
+	return session_lacks(v->below);
 }
 
 static enum effect run_open(struct view *v, const char *arg)
 {
 	const struct problem *p = &list_of(v)->v[v->cursor];
+	struct view *rounds;
+	size_t row;
 
-	if (p->entry == ENTRY_NONE) {
-		ui_say(v->ui, "no entry came out of these bytes");
-		return FX_REDRAW;
+	if (!has_round(v, p, &row)) {
+		session_goto(v->below, p->entry);
+		return FX_CLOSE;
 	}
-	session_goto(v->below, p->entry);
-	return FX_CLOSE;
+	rounds = view_push(v->ui, &view_rounds, v);
+	if (rounds) {
+		rounds->moved = true;
+		view_set_cursor(rounds, row);
+	}
+	return FX_REDRAW;
 }
 
 /* The answer to the question goes to the tree's screen, which is on top by then. */
@@ -229,8 +268,10 @@ static enum effect run_repair(struct view *v, const char *arg)
 }
 
 static const struct command table[] = {
-	{ .name = "open", .keys = "<Enter>, l", .group = "Problems", .hint = "go to the entry",
-	  .when = WHEN_ROW, .help = "To the entry that it is about, in the tree", .run = run_open },
+	{ .name = "open", .keys = "<Enter>, l", .group = "Problems", .hint = "go there",
+	  .when = WHEN_ROW | WHEN_TARGET,
+	  .help = "To the entry that it is about, in the tree; to the round of a conversation",
+	  .run = run_open },
 	{ .name = "repair", .keys = "r", .group = "Problems", .hint = "repair", .when = WHEN_REPAIR,
 	  .help = "Set a torn tail aside, append lost entries again (asks first)",
 	  .run = run_repair },
@@ -256,4 +297,5 @@ const struct view_ops view_problems = {
 	.warning = problems_warning,
 	.state = problems_state,
 	.why = problems_why,
+	.lacks = problems_lacks,
 };

@@ -30,12 +30,12 @@ static struct conversation *model(const struct view *v)
 
 static void rounds_layout(struct view *v)
 {
-	((struct rounds *)v->priv)->generation = session_of(v->below)->generation;
+	((struct rounds *)v->priv)->generation = session_of(conversation_base(v))->generation;
 }
 
 static bool rounds_stale(const struct view *v)
 {
-	return ((const struct rounds *)v->priv)->generation != session_of(v->below)->generation;
+	return ((const struct rounds *)v->priv)->generation != session_of(conversation_base(v))->generation;
 }
 
 static size_t rounds_count(const struct view *v)
@@ -195,7 +195,7 @@ static void rounds_header(struct view *v, struct rowbuf *out)
 	struct bar b;
 
 	bar_begin(&b, out);
-	bar_say(bar_left(&b, 0), ROLE_TITLE, "Rounds of %s", session_model(v->below)->id);
+	bar_say(bar_left(&b, 0), ROLE_TITLE, "Rounds of %s", session_model(conversation_base(v))->id);
 	bar_elastic(&b, 14);
 	for (size_t i = 0; c && i < conversation_nrounds(c); i++) {
 		struct conversation_round_row at;
@@ -352,6 +352,8 @@ static enum effect run_open(struct view *v, const char *arg)
 			"this round was not folded; the rounds before it show");
 		return FX_REDRAW;
 	}
+	while (v->below != conversation_base(v)) /* it came from the screen of problems */
+		view_drop_below(v);
 	conversation_goto_round(v->below, r.folded);
 	return FX_CLOSE;
 }

@@ -374,6 +374,17 @@ unsigned session_what(unsigned when)
 	return 0;
 }
 
+unsigned session_lacks(const struct view *v)
+{
+	char why[STORE_WHY];
+	unsigned lacks = 0;
+
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if (!store_can(session_model(v)->format, operations[i].what, why))
+			lacks |= operations[i].when;
+	return lacks;
+}
+
 static unsigned session_state(const struct view *v)
 {
 	const struct session_view *sv = session_of(v);

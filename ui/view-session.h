@@ -37,6 +37,8 @@ extern const struct command_table session_commands;
 
 struct session_view *session_of(const struct view *v); /* of a session's view */
 struct session *session_model(const struct view *v);
+/* Conditions (enum when) that no session of this format ever has. */
+unsigned session_lacks(const struct view *v);
 unsigned session_what(unsigned when); /* the operation (WORK_...) behind a condition; 0: none */
 uint32_t session_cursor(const struct view *v);          /* entry; ENTRY_NONE: no line */
 /* Put the cursor on an entry, unfolding what hides it. */

@@ -17,6 +17,7 @@
 #include "ui/internal.h"
 #include "ui/session-flags.h"
 #include "ui/settings.h"
+#include "ui/view-session.h"
 #include "ui/view.h"
 
 #define RELAYOUT_US 150000 /* while rows come in the list is made anew this often at most */
@@ -371,13 +372,34 @@ static void sessions_watch(struct view *v)
 		watch_add(v->ui->watch, store_root(v->ui->store, i));
 }
 
+/* What can be done to a session from here. */
+enum { WHEN_LISTED = WHEN_TITLE | WHEN_TRASH };
+
+/* Those of `when` that the format of the row under the cursor does not have; `why` has the last. */
+static unsigned sessions_refused(const struct view *v, unsigned when)
+{
+	const struct session_row *row = sessions_under_cursor(v);
+	unsigned refused = 0;
+
+	for (unsigned bit = 1; row && row->format && bit <= WHEN_LISTED; bit <<= 1)
+		if (bit & when & WHEN_LISTED &&
+			!store_can(row->format, session_what(bit), of(v)->why))
+			refused |= bit;
+	return refused;
+}
+
+static const char *sessions_why(const struct view *v, unsigned when)
+{
+	return sessions_refused(v, when) ? of(v)->why : NULL;
+}
+
 static unsigned sessions_state(const struct view *v)
 {
 	const struct sessions *s = of(v);
 	unsigned state = WHEN_PANE;
 
 	if (sessions_under_cursor(v))
-		state |= WHEN_ROW;
+		state |= WHEN_ROW | (WHEN_LISTED & ~sessions_refused(v, WHEN_LISTED));
 	if (v->cursor < s->rows.nlines && (s->rows.lines[v->cursor].is_group ||
 	    s->rows.lines[v->cursor].has_children))
 		state |= WHEN_CHILDREN;
@@ -419,6 +441,7 @@ const struct view_ops view_sessions = {
 	.empty = sessions_empty,
 	.fill_pane = sessions_pane,
 	.state = sessions_state,
+	.why = sessions_why,
 	.changed = sessions_changed,
 	.position = sessions_position,
 	.progress = sessions_progress,

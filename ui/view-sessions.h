@@ -14,6 +14,7 @@ struct view;
 struct sessions {
 	struct session_rows rows;
 	uint64_t laid_out_at; /* monotonic us */
+	char why[STORE_WHY];  /* the last operation that a format does not have */
 };
 
 extern const struct command_table sessions_commands;

@@ -44,17 +44,30 @@ const struct view_ops *view_for_session(const char *path)
 	return store_is_conversation(path) ? &view_conversation : &view_session;
 }
 
-void view_pop(struct ui *ui)
+static void view_free(struct view *v)
 {
-	struct view *v = ui->top;
-
-	ui->top = v->below;
 	if (v->ops->close)
 		v->ops->close(v);
 	pager_release(&v->pager);
 	search_release(&v->search);
 	free(v->priv);
 	free(v);
+}
+
+void view_drop_below(struct view *v)
+{
+	struct view *dropped = v->below;
+
+	v->below = dropped->below;
+	view_free(dropped);
+}
+
+void view_pop(struct ui *ui)
+{
+	struct view *v = ui->top;
+
+	ui->top = v->below;
+	view_free(v);
 	if (ui->top)
 		ui_watch_again(ui);
 }

@@ -77,6 +77,8 @@ struct view_ops {
 	const char *(*warning)(const struct view *v);
 	unsigned (*state)(const struct view *v);                   /* enum when */
 	const char *(*why)(const struct view *v, unsigned when);  /* why not, or NULL */
+	/* What of enum when can never be here: help leaves that out. NULL: nothing. */
+	unsigned (*lacks)(const struct view *v);
 	/* Something changed on disk. */
 	enum effect (*changed)(struct view *v);
 	/* Fields for the right of the status line, e.g. "9/11"; the pane's are generic. */
@@ -125,6 +127,7 @@ const struct view_ops *view_for_session(const char *path);
 /* Opens a view on top; on failure the error is said and nothing is opened. */
 struct view *view_push(struct ui *ui, const struct view_ops *ops, const void *arg);
 void view_pop(struct ui *ui);
+void view_drop_below(struct view *v); /* the one that it stands on */
 
 size_t view_count(const struct view *v);
 unsigned view_version(const struct view *v); /* another one when the lines are others */

@@ -23,6 +23,7 @@ struct problem {
 	const char *message; /* one sentence in plain words */
 	uint32_t entry;      /* the entry it is about, or ENTRY_NONE */
 	const char *file;    /* of a session of several files the one it is in; NULL: none is said */
+	uint64_t round;      /* of a conversation: the round it is about; 0: none */
 	bool has_no_place;   /* it is about no bytes: offset only says what it sorts with */
 };
 

@@ -142,19 +142,25 @@ static int state_of(const struct flow_finding *f)
 	return STATE_DAMAGED;
 }
 
-static void mark_rounds(struct conversation *c, const struct flow_finding *f)
+size_t conversation_round_at(const struct conversation *c, uint64_t number)
 {
 	size_t low = 0, high = c->nrows;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (c->rows[mid].number < f->round)
+		if (c->rows[mid].number < number)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (; low < c->nrows && c->rows[low].number == f->round; low++)
+	return low;
+}
+
+static void mark_rounds(struct conversation *c, const struct flow_finding *f)
+{
+	for (size_t low = conversation_round_at(c, f->round);
+		low < c->nrows && c->rows[low].number == f->round; low++)
 		if (f->kind == FLOW_UNREADABLE && f->check != 3)
 			c->rows[low].undone |= 1u << f->check;
 		else
@@ -207,6 +213,18 @@ static uint64_t begin_of(const struct conversation *c, uint64_t number)
 	return off;
 }
 
+/* The round that consumed a sequence; 0: none of those that are folded. */
+static uint64_t round_of(const struct conversation *c, uint64_t seq)
+{
+	size_t n;
+	const struct flow_round *rounds = flow_rounds(c->f, &n);
+
+	for (uint32_t i = 0; i < flow_folded(c->f); i++)
+		if (rounds[i].h.from_seq <= seq && seq <= rounds[i].h.through_seq)
+			return rounds[i].number;
+	return 0;
+}
+
 static void add_check(struct conversation *c, const struct conversation_finding *f)
 {
 	struct problem *p = problem_add_at_large(&c->s->problems, &c->s->arena, f->code,
@@ -215,7 +233,17 @@ static void add_check(struct conversation *c, const struct conversation_finding 
 	if (p) {
 		p->file = file_of(c, f->round);
 		p->offset = begin_of(c, f->round); /* it sorts with its round */
+		p->round = f->round;
 	}
+}
+
+static void add_landed(struct conversation *c, const struct conversation_finding *f)
+{
+	struct problem *p = problem_add_at_large(&c->s->problems, &c->s->arena, f->code,
+		"sequence %" PRIu64 ": %s", f->seq, f->said);
+
+	if (p)
+		p->round = round_of(c, f->seq);
 }
 
 /* What the fold has said already is not said again. */
@@ -231,8 +259,7 @@ static void add_problems(struct conversation *c)
 		if (f->check == 0 && f->seq == 0)
 			problem_add_at_large(list, &c->s->arena, f->code, "%s", f->said);
 		else if (f->check == 0)
-			problem_add_at_large(list, &c->s->arena, f->code,
-				"sequence %" PRIu64 ": %s", f->seq, f->said);
+			add_landed(c, f);
 		else if (f->check != 3 || !has_stopped || f->round != stopped)
 			add_check(c, f);
 	}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "json/value.h"
@@ -144,7 +145,7 @@ static bool about_node(struct conversation *c, uint32_t line, const struct flow_
 	if (is_kind(c, line, "llm.call")) {
 		out->name = short_of(n->id, "call/");
 		add_tokens(n, &text);
-		if (str_eqs(member(n->attrs, "history", a), "changed"))
+		if (!out->note.n && str_eqs(member(n->attrs, "history", a), "changed"))
 			out->note = str_of("history changed");
 	} else if (is_kind(c, line, "talk")) {
 		struct str label = talk_label(c, line, a);
@@ -222,13 +223,31 @@ static struct str started(struct conversation *c, uint32_t id)
 	return (struct str){ "", 0 };
 }
 
+/* A root that has a parent is the top of a cycle: how many nodes are in that. */
+static struct str cycle_note(struct conversation *c, uint32_t line, struct arena *a)
+{
+	const struct flow_version *top = flow_version(c->f, c->lines[line].version), *v = top;
+	struct buf text = { 0 };
+	uint32_t n = 0, at = line;
+
+	if (c->lines[line].depth > 0 || conversation_line_of(c, top->a) == CONVERSATION_NONE)
+		return (struct str){ "", 0 };
+	do {
+		at = conversation_line_of(c, v->a);
+		v = flow_version(c->f, c->lines[at].version);
+		n++;
+	} while (at != line);
+	buf_printf(&text, "in a cycle: %u node%s", n, plural(n, "", "s"));
+	return arena_take(a, &text);
+}
+
 static void make_row(struct conversation *c, uint32_t line, size_t limit, struct arena *a,
 	struct conversation_row *out)
 {
 	struct flow_node n;
 	struct err err = { 0 };
 
-	*out = (struct conversation_row){ .text = { "", 0 } };
+	*out = (struct conversation_row){ .text = { "", 0 }, .note = cycle_note(c, line, a) };
 	if (flow_node_read(c->f, c->lines[line].version, false, a, &n, &err) < 0) {
 		out->text = str_of(arena_strdup(a, err.text));
 		out->is_missing = true;

@@ -168,7 +168,7 @@ static void make_lines(struct conversation *c)
 		versions[i] = v[i].version;
 	both.live[FLOW_NODES] = versions;
 	both.n[FLOW_NODES] = n;
-	flow_outline_make(&c->outline, &both);
+	flow_outline_make_whole(&c->outline, &both);
 	c->nwords = last_word(&both) + 1;
 	marks = xcalloc(c->nwords, 1);
 	for (uint32_t i = 0; i < n; i++)

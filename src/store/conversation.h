@@ -172,6 +172,8 @@ struct conversation_round_row {
 	uint64_t size;
 };
 size_t conversation_nrounds(const struct conversation *c); /* on disk, reservations too */
+/* The first row of that number or a higher one; their count: there is none. */
+size_t conversation_round_at(const struct conversation *c, uint64_t number);
 void conversation_round_row(
 	const struct conversation *c, size_t i, struct conversation_round_row *out);
 const char *conversation_count_name(int count);

@@ -163,6 +163,8 @@ struct flow_outline {
 	uint32_t n;
 };
 void flow_outline_make(struct flow_outline *o, const struct flow_view *v);
+/* Those as well, at the end: below the first of each cycle what hangs on it. */
+void flow_outline_make_whole(struct flow_outline *o, const struct flow_view *v);
 void flow_outline_release(struct flow_outline *o);
 
 /* A JSON value with sorted keys and no white space; numbers as they were written. */

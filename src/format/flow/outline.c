@@ -1,7 +1,7 @@
 /*
  * outline.c - the nodes of a view as a tree in display order. Never by time;
  * never by recursion. Nodes whose parents form a cycle are reached from no
- * root and are left out.
+ * root: they are left out, or stand behind all others, below one of the cycle.
  */
 #include "config.h"
 
@@ -40,18 +40,23 @@ static int by_place(const struct flow_place *a, const struct flow_place *b)
 	return order ? order : (a->block > b->block) - (a->block < b->block);
 }
 
-static int by_display(const void *a, const void *b)
+static int by_order(const struct item *x, const struct item *y)
 {
-	const struct item *x = a, *y = b;
-	int order = order_of(x->parent, y->parent);
+	int order = by_place(&x->place, &y->place);
 
-	if (!order)
-		order = by_place(&x->place, &y->place);
 	if (!order)
 		order = order_of(x->id, y->id);
 	if (!order)
 		order = (int)y->is_card - (int)x->is_card;
 	return order ? order : order_of(x->own, y->own);
+}
+
+static int by_display(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int order = order_of(x->parent, y->parent);
+
+	return order ? order : by_order(x, y);
 }
 
 /* By parent and place, with llm.calls only. */
@@ -125,6 +130,8 @@ struct walk {
 	uint32_t *first;
 	uint32_t *place; /* of item i in the view */
 	uint32_t *next;  /* stack: the next item at each depth */
+	uint32_t *line_at; /* stack: the open line of each depth */
+	bool *is_out;    /* by item: it has its line */
 };
 
 static void prepare(struct walk *w, const struct flow_view *view)
@@ -134,7 +141,9 @@ static void prepare(struct walk *w, const struct flow_view *view)
 
 	w->first = xcalloc((size_t)w->n + 1, sizeof(*w->first));
 	w->place = xcalloc((size_t)w->n + 1, sizeof(*w->place));
-	w->next = xcalloc((size_t)w->n + 1, sizeof(*w->next));
+	w->next = xcalloc((size_t)w->n + 2, sizeof(*w->next));
+	w->line_at = xcalloc((size_t)w->n + 2, sizeof(*w->line_at));
+	w->is_out = xcalloc((size_t)w->n + 1, sizeof(*w->is_out));
 	for (uint32_t i = 0; i < w->n; i++) {
 		at[c->versions[view->live[FLOW_NODES][i]].id] = i;
 		w->first[i] = FLOW_NONE;
@@ -147,40 +156,110 @@ static void prepare(struct walk *w, const struct flow_view *view)
 	free(at);
 }
 
-void flow_outline_make(struct flow_outline *o, const struct flow_view *view)
+static void add_line(struct walk *w, struct flow_outline *o, uint32_t i, uint32_t depth)
 {
-	struct walk w = { .v = make_items(view), .n = view->n[FLOW_NODES] };
-	uint32_t root = 0, depth = 0, *line_at;
+	o->v[o->n] = (struct flow_line){ w->v[i].version, depth,
+		depth ? w->line_at[depth - 1] : FLOW_NONE };
+	w->is_out[i] = true;
+	w->line_at[depth] = o->n++;
+}
 
-	*o = (struct flow_outline){ .v = xcalloc(w.n ? w.n : 1, sizeof(*o->v)) };
-	if (w.n)
-		qsort(w.v, w.n, sizeof(*w.v), by_display);
-	prepare(&w, view);
-	line_at = xcalloc((size_t)w.n + 1, sizeof(*line_at)); /* the open line of each depth */
-	while (root < w.n && w.v[root].parent != FLOW_NONE)
-		root++;
-	w.next[0] = root;
-	for (;;) {
-		uint32_t i = w.next[depth];
-		uint32_t parent = depth ? w.place[w.next[depth - 1] - 1] : FLOW_NONE;
+/* What is below item `top`; in a cycle that is also above it, and is not gone into again. */
+static void add_tree(struct walk *w, struct flow_outline *o, uint32_t top)
+{
+	uint32_t depth = 1;
 
-		if (i >= w.n || w.v[i].parent != parent) {
-			if (depth-- == 0)
-				break;
+	add_line(w, o, top, 0);
+	w->next[0] = top + 1;
+	w->next[1] = w->first[w->place[top]];
+	while (depth > 0) {
+		uint32_t i = w->next[depth], parent = w->place[w->next[depth - 1] - 1];
+
+		if (i >= w->n || w->v[i].parent != parent) {
+			depth--;
 			continue;
 		}
-		w.next[depth]++;
-		o->v[o->n] = (struct flow_line){ w.v[i].version, depth,
-			depth ? line_at[depth - 1] : FLOW_NONE };
-		line_at[depth] = o->n++;
-		if (w.first[w.place[i]] != FLOW_NONE)
-			w.next[++depth] = w.first[w.place[i]];
+		w->next[depth]++;
+		if (w->is_out[i])
+			continue;
+		add_line(w, o, i, depth);
+		if (w->first[w->place[i]] != FLOW_NONE)
+			w->next[++depth] = w->first[w->place[i]];
 	}
-	free(line_at);
-	free(w.first);
-	free(w.place);
-	free(w.next);
-	free(w.v);
+}
+
+static void walk_begin(struct walk *w, const struct flow_view *view)
+{
+	*w = (struct walk){ .v = make_items(view), .n = view->n[FLOW_NODES] };
+	if (w->n)
+		qsort(w->v, w->n, sizeof(*w->v), by_display);
+	prepare(w, view);
+}
+
+static void walk_end(struct walk *w)
+{
+	free(w->line_at);
+	free(w->is_out);
+	free(w->first);
+	free(w->place);
+	free(w->next);
+	free(w->v);
+}
+
+static void add_roots(struct walk *w, struct flow_outline *o)
+{
+	uint32_t root = w->n;
+
+	while (root > 0 && w->v[root - 1].parent == FLOW_NONE)
+		root--;
+	for (; root < w->n; root++)
+		add_tree(w, o, root);
+}
+
+void flow_outline_make(struct flow_outline *o, const struct flow_view *view)
+{
+	struct walk w;
+
+	walk_begin(&w, view);
+	*o = (struct flow_outline){ .v = xcalloc(w.n ? w.n : 1, sizeof(*o->v)) };
+	add_roots(&w, o);
+	walk_end(&w);
+}
+
+/* Of a cycle the item that the order puts first; `i` leads into it, going up. */
+static uint32_t top_of_cycle(
+	const struct walk *w, const uint32_t *item_at, bool *is_passed, uint32_t i)
+{
+	uint32_t top, at;
+
+	for (; !is_passed[i]; i = item_at[w->v[i].parent])
+		is_passed[i] = true;
+	top = i;
+	for (at = item_at[w->v[i].parent]; at != i; at = item_at[w->v[at].parent])
+		if (by_order(&w->v[at], &w->v[top]) < 0)
+			top = at;
+	return top;
+}
+
+void flow_outline_make_whole(struct flow_outline *o, const struct flow_view *view)
+{
+	struct walk w;
+	uint32_t *item_at;
+	bool *is_passed;
+
+	walk_begin(&w, view);
+	*o = (struct flow_outline){ .v = xcalloc(w.n ? w.n : 1, sizeof(*o->v)) };
+	add_roots(&w, o);
+	item_at = xcalloc((size_t)w.n + 1, sizeof(*item_at));
+	is_passed = xcalloc((size_t)w.n + 1, sizeof(*is_passed));
+	for (uint32_t i = 0; o->n < w.n && i < w.n; i++)
+		item_at[w.place[i]] = i;
+	for (uint32_t i = 0; o->n < w.n && i < w.n; i++)
+		if (!w.is_out[i])
+			add_tree(&w, o, top_of_cycle(&w, item_at, is_passed, i));
+	free(item_at);
+	free(is_passed);
+	walk_end(&w);
 }
 
 void flow_outline_release(struct flow_outline *o)

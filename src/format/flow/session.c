@@ -277,6 +277,7 @@ static void add_stop(struct session *s, const struct flow_fault *f, uint64_t rou
 	if (p) {
 		p->has_no_place = f->line == 0;
 		p->file = r->fault.code ? r->name : NULL;
+		p->round = round;
 	}
 }
 
