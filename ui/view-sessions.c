@@ -51,6 +51,32 @@ static void sessions_close(struct view *v)
 	session_rows_release(&of(v)->rows);
 }
 
+/* A conversation is a folder: what comes into it changes nothing in the root. */
+static void watch_conversation(struct watch *watch, const char *path)
+{
+	char *above = path_dir(path), *rounds = path_join(path, "rounds");
+
+	watch_add(watch, above);
+	watch_add(watch, path);
+	watch_add(watch, rounds);
+	free(rounds);
+	free(above);
+}
+
+static void sessions_watch(struct view *v)
+{
+	const struct store *st = v->ui->store;
+
+	for (size_t i = 0; i < store_nroots(st); i++)
+		watch_add(v->ui->watch, store_root(st, i));
+	for (size_t i = 0; i < store_nrows(st); i++) {
+		const struct session_row *row = store_row(st, i);
+
+		if (!row->is_gone && row->format && strcmp(row->format, "flow") == 0)
+			watch_conversation(v->ui->watch, row->path);
+	}
+}
+
 static enum effect sessions_step(struct view *v, unsigned budget_us)
 {
 	struct sessions *s = of(v);
@@ -62,6 +88,8 @@ static enum effect sessions_step(struct view *v, unsigned budget_us)
 		first = &s->rows.lines[v->cursor].row;
 	more = store_step(v->ui->store, budget_us, first);
 	v->busy = more > 0;
+	if (!v->busy && v->ui->watch)
+		sessions_watch(v); /* there may be more rows now */
 	/* the first rows at once, then now and then, and at the end */
 	if (!v->busy || s->rows.nlines == 0 || now - s->laid_out_at >= RELAYOUT_US) {
 		s->laid_out_at = now;
@@ -364,12 +392,6 @@ static enum effect sessions_changed(struct view *v)
 	store_rescan(v->ui->store);
 	v->busy = true;
 	return FX_NONE;
-}
-
-static void sessions_watch(struct view *v)
-{
-	for (size_t i = 0; i < store_nroots(v->ui->store); i++)
-		watch_add(v->ui->watch, store_root(v->ui->store, i));
 }
 
 /* What can be done to a session from here. */
