@@ -240,7 +240,7 @@ static const char *problems_why(const struct view *v, unsigned when)
 
 static unsigned problems_lacks(const struct view *v)
 {
-	return session_lacks(v->below);
+	return v->below ? session_lacks(v->below) : 0; /* nothing opens it alone but a test */
 }
 
 static enum effect run_open(struct view *v, const char *arg)
