@@ -94,6 +94,11 @@ struct work {
 	struct log_id sidecar_id;
 	struct reflog reflog;
 	bool is_loaded; /* all read, tip and labels applied */
+	/*
+	 * bough itself changed the file since it was read: one of the same size
+	 * within a tick of the file system's clock looks as if nothing had happened.
+	 */
+	bool has_written;
 	unsigned refresh_us;        /* what a refresh reads at once, so that it can count */
 	struct session *old;        /* what another file took the place of, until that is read and
 	                             * holds an entry: see news.c */

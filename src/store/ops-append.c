@@ -157,6 +157,7 @@ static int fork_once(
 		rc = lock_session(w, &log, err);
 		if (rc == 0)
 			rc = append_logged(w, log, &n.line, &info, err);
+		w->has_written = rc == 0;
 		log_close(&log);
 	}
 	if (rc == 0) {
@@ -294,6 +295,7 @@ static int repair_once(struct work *w, bool dry, struct done *d, struct err *err
 			rc = log_append(log, w->s->committed, lines.p, lines.n, &info, err);
 		else if (rc == 0)
 			rc = log_set_aside(log, w->s->committed, &info, err);
+		w->has_written = rc == 0;
 		log_close(&log);
 	}
 	if (rc == 0) {

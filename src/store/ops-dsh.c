@@ -171,6 +171,7 @@ static int repair(struct work *w, bool is_salvage, bool dry, struct done *d, str
 		rc = dsh_lock(w, false, &lock, err);
 		if (rc == 0)
 			rc = commit(lock.log, w, &text, &info, err);
+		w->has_written = rc == 0;
 		dsh_unlock(&lock);
 	}
 	if (rc == 0) {

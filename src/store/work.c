@@ -246,6 +246,9 @@ static int look_again(
 	rc = w->fmt->refresh(w->s, &file, err);
 	if (rc < 0)
 		return rc;
+	if (file == LOG_SAME && w->has_written)
+		file = LOG_REWRITTEN;
+	w->has_written = false;
 	switch (file) {
 	case LOG_SAME:
 		break;

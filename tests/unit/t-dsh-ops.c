@@ -21,6 +21,7 @@
 #include "base/xalloc.h"
 #include "format/dsh/dsh.h"
 #include "log/log.h"
+#include "log/sys.h"
 #include "store/store.h"
 #include "tests/lib/dshenv.h"
 #include "tests/lib/fakesys.h"
@@ -510,6 +511,61 @@ static void test_checkout(void **state)
 	done_release(&d);
 }
 
+/* ---- a clock that stands still ---- */
+
+static int blur(int rc, struct stat *st)
+{
+	if (rc == 0)
+		st->st_mtim = (struct timespec){ .tv_sec = 1 };
+	return rc;
+}
+
+static int coarse_stat(const char *name, struct stat *st)
+{
+	return blur(sys_real.stat(name, st), st);
+}
+
+static int coarse_fstat(int fd, struct stat *st)
+{
+	return blur(sys_real.fstat(fd, st), st);
+}
+
+/*
+ * A repair that cuts as many bytes as it appends, within one tick of the file
+ * system's clock: nothing but the writer's own knowledge says that it happened.
+ */
+static void test_same_size(void **state)
+{
+	struct sys table = sys_real;
+	struct work *w = open_text(OPEN_LOG);
+	struct done d = { 0 };
+	struct err err = { 0 };
+	struct buf text = { 0 };
+	struct stat before, after;
+
+	table.stat = coarse_stat;
+	table.fstat = coarse_fstat;
+	env_ok(work_repair(w, true, &d, &err), &err);
+	assert_true(d.lines.n > 40);
+	buf_adds(&text, OPEN_LOG);
+	for (size_t i = 0; i < d.lines.n; i++)
+		buf_addc(&text, 'x');
+	buf_addc(&text, '\0');
+	work_close(&w);
+	sys_install(&table);
+	w = open_text(text.p);
+	assert_int_equal(stat(path, &before), 0);
+	env_ok(work_repair(w, false, &d, &err), &err);
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_equal(before.st_size, after.st_size);
+	env_ok(work_repair(w, false, &d, &err), &err);
+	assert_string_equal(d.said, "nothing to repair");
+	work_close(&w);
+	sys_install(NULL);
+	done_release(&d);
+	buf_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -525,6 +581,7 @@ int main(void)
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_packs),
 		cmocka_unit_test(test_dialect),
+		cmocka_unit_test(test_same_size),
 		cmocka_unit_test(test_checkout),
 	};
 
