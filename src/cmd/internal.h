@@ -43,6 +43,7 @@ enum opt_id {
 	OPT_EXACT,
 	OPT_COMPRESSION,
 	OPT_SALVAGE,
+	OPT_FORCE,
 	OPT_MAX
 };
 
