@@ -46,8 +46,8 @@ def check_commands(manual, readme, table):
         for o in c["options"]:
             need("help " + c["name"], "--" + o["name"] in own, "--" + o["name"])
     for o in options:
-        value = "=" + o["arg"] if o["arg"] else ""
-        need("doc/bough.1", re.search(r"--%s%s\b" % (o["name"], value), manual), "--" + o["name"] + value)
+        value = "" if not o["arg"] else o["arg"] if o["arg"][0] == "[" else "=" + o["arg"]
+        need("doc/bough.1", re.search(r"--%s%s(?!\w)" % (o["name"], re.escape(value)), manual), "--" + o["name"] + value)
         if o["letter"]:
             need("doc/bough.1", re.search(r"^-%s( %s)?, --%s" % (o["letter"], o["arg"], o["name"]), manual, re.M),
                  "-%s, --%s" % (o["letter"], o["name"]))

@@ -34,6 +34,11 @@ def words_of(option):
     return THEMES if option["name"] == "theme" else WORDS.get(option["arg"])
 
 
+def takes_word(option):
+    """An argument in brackets may be left out, and then the next word is none."""
+    return option["arg"] is not None and option["arg"][0] != "["
+
+
 def bash():
     lines = ["# bash completion of bough; made by tools/make-completions.py.", "", "_bough()", "{",
              "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' i",
@@ -42,7 +47,7 @@ def bash():
              "\t\t*) command=${COMP_WORDS[i]}; break ;;", "\t\tesac", "\tdone", "\tcase $prev in"]
     seen = set()
     for o in common + main_options + [o for c in commands for o in c["options"]]:
-        if o["arg"] is None or o["name"] in seen:
+        if not takes_word(o) or o["name"] in seen:
             continue
         seen.add(o["name"])
         pattern = "--" + o["name"] + (" | -" + o["letter"] if o["letter"] else "")
@@ -71,15 +76,15 @@ def zquote(text):
 
 def zsh_option(o):
     value = ""
-    if o["arg"]:
+    if takes_word(o):
         words = words_of(o)
         action = "(%s)" % words if words else {"ROOT": "_files -/", "FILE": "_files"}.get(o["arg"], "")
         value = ":%s:%s" % (o["arg"].lower(), action)
     text = "[%s]" % zquote(o["help"])
     star = "*" if o["name"] == "root" else ""
-    rows = ["'%s--%s%s%s%s'" % (star, o["name"], "=" if o["arg"] else "", text, value)]
+    rows = ["'%s--%s%s%s%s'" % (star, o["name"], "=" if takes_word(o) else "", text, value)]
     if o["letter"]:
-        rows.append("'%s-%s%s%s%s'" % (star, o["letter"], "+" if o["arg"] else "", text, value))
+        rows.append("'%s-%s%s%s%s'" % (star, o["letter"], "+" if takes_word(o) else "", text, value))
     return rows
 
 
@@ -113,7 +118,7 @@ def fish_option(condition, o):
     row = "complete -c bough%s -l %s" % (" -n " + fquote(condition) if condition else "", o["name"])
     if o["letter"]:
         row += " -s " + o["letter"]
-    if o["arg"]:
+    if takes_word(o):
         words = words_of(o)
         row += " -x -a " + fquote(words) if words else " -r"
     return row + " -d " + fquote(o["help"])

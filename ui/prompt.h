@@ -29,7 +29,7 @@ struct candidates {
 void candidates_add(struct candidates *c, const char *text);
 
 struct prompt_spec {
-	char label[80];
+	char label[120];
 	const char *initial; /* text to begin with, copied; NULL: none */
 	enum history_kind history;
 	bool is_question;    /* y or n; done gets "y" or NULL */

@@ -299,9 +299,13 @@ static enum effect repair_now(struct view *v)
 	struct done done = { .said = "" };
 	struct err err = { 0 };
 	char *stay = cursor_id(v);
-	int rc = work_repair(session_of(v)->w, false, &done, &err);
-	enum effect fx = finish(v, rc, &done, &err, stay);
+	enum effect fx;
+	int rc;
 
+	work_force(session_of(v)->w, true); /* the question named the last write */
+	rc = work_repair(session_of(v)->w, false, &done, &err);
+	work_force(session_of(v)->w, false);
+	fx = finish(v, rc, &done, &err, stay);
 	free(stay);
 	return fx;
 }
@@ -420,15 +424,19 @@ enum effect alter_repair(struct view *v, const char *arg)
 	struct session_view *sv = session_of(v);
 	struct prompt_spec spec = { .is_question = true, .done = repair_done };
 	struct session *s = session_model(v);
-	char size[16];
+	struct live_look live;
+	char size[16], when[40];
 
+	work_live(sv->w, &live);
+	live_when(live.mtime, when);
 	if (s->ops->events) {
 		snprintf(spec.label, sizeof(spec.label), s->is_torn ?
-			"Set the torn end aside and commit what can be recovered? (y/n) " :
-			"Close the interrupted turn? (y/n) ");
+			"Last %s. Set the torn end aside, keep what it gives? (y/n) " :
+			"Last %s. Close the interrupted turn? (y/n) ", when);
 	} else if (s->is_torn) {
 		size_human(s->size - s->committed, size);
-		snprintf(spec.label, sizeof(spec.label), "Set the torn %s at the end aside? (y/n) ", size);
+		snprintf(spec.label, sizeof(spec.label),
+			"Last %s. Set the torn %s at the end aside? (y/n) ", when, size);
 	} else {
 		snprintf(spec.label, sizeof(spec.label), "Append %zu lost %s again? (y/n) ",
 			work_nlost(sv->w), plural(work_nlost(sv->w), "entry", "entries"));

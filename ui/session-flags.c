@@ -40,8 +40,8 @@ size_t session_flags(const struct session_row *row, struct session_flag out[SESS
 		snprintf(f->text, sizeof(f->text), "%u problem%s", row->nproblems,
 			plural(row->nproblems, "", "s"));
 	}
-	if (row->is_live)
-		add(out, &n, ROLE_NEW, "live");
+	if (row->live != LIVE_QUIET)
+		add(out, &n, ROLE_NEW, row->live == LIVE_IN_USE ? "in use" : "live");
 	if (row->has_open_turn)
 		add(out, &n, ROLE_NEW, "open turn");
 	if (row->is_twin)

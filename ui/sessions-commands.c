@@ -211,7 +211,7 @@ static enum effect run_trash(struct view *v, const char *arg)
 	struct prompt_spec spec = { .label = "Move this session to the trash? (y/n) ",
 		.is_question = true, .done = trash_done };
 
-	if (row->is_live)
+	if (row->live != LIVE_QUIET)
 		strcpy(spec.label, "It is being written! Move it to the trash? (y/n) ");
 	prompt_open(v->ui, &spec);
 	return FX_REDRAW;

@@ -257,7 +257,7 @@ static void header_right(struct view *v, struct bar *b)
 
 	if (sv->lay.show != SHOW_ALL)
 		bar_say(bar_right(b, 2), ROLE_LABEL, "%s", show[sv->lay.show]);
-	if (s->is_torn && nproblems > 0 && work_is_live(sv->w)) {
+	if (s->is_torn && nproblems > 0 && work_live_seen(sv->w) != LIVE_QUIET) {
 		bar_say(bar_right(b, 3), ROLE_NEW, "tail in progress");
 		nproblems--;
 	}

@@ -173,7 +173,9 @@ static int fork_events(struct cmd *c)
 	if (status != STATUS_DONE)
 		return status;
 	cmd_guard(true);
-	rc = work_fork_new(c->work, &spec, c->dry, &d, &c->err);
+	do
+		rc = work_fork_new(c->work, &spec, c->dry, &d, &c->err);
+	while (cmd_again(c, rc));
 	cmd_guard(false);
 	status = rc < 0 ? cmd_fail(c) : cmd_done(c, &d, true);
 	done_release(&d);
@@ -190,10 +192,10 @@ static int do_fork(struct cmd *c, struct fork_spec *spec, const struct text *tex
 	/* an empty text is a text: its pointer says so */
 	spec->content = text->is_given ? words_of(text) : (struct str){ NULL, 0 };
 	cmd_guard(true);
-	if (c->opt[OPT_NEW])
-		rc = work_fork_new(c->work, spec, c->dry, &d, &c->err);
-	else
-		rc = work_fork(c->work, spec, c->dry, &d, &c->err);
+	do
+		rc = c->opt[OPT_NEW] ? work_fork_new(c->work, spec, c->dry, &d, &c->err)
+				     : work_fork(c->work, spec, c->dry, &d, &c->err);
+	while (cmd_again(c, rc));
 	cmd_guard(false);
 	status = rc < 0 ? cmd_fail(c) : cmd_done(c, &d, true);
 	done_release(&d);
@@ -216,6 +218,8 @@ int cmd_fork(struct cmd *c)
 		return cmd_complain(STATUS_USAGE, "fork: --exact is for dsh logs");
 	if (status == STATUS_DONE)
 		status = find_place(c, &spec.at);
+	if (status == STATUS_DONE && !c->opt[OPT_NEW])
+		status = cmd_ask_force(c);
 	if (status != STATUS_DONE)
 		return status;
 	if (c->opt[OPT_ROLE]) {

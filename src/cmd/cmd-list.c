@@ -226,8 +226,8 @@ static int next_item(struct list *l, int item)
 static void state_words(const struct session_row *row, struct buf *words)
 {
 	buf_clear(words);
-	if (row->is_live)
-		buf_adds(words, "live ");
+	if (row->live != LIVE_QUIET)
+		buf_adds(words, row->live == LIVE_IN_USE ? "in use " : "live ");
 	if (row->is_torn)
 		buf_printf(words, "torn %" PRIu64 " B ", row->torn_bytes);
 	if (row->is_damaged)

@@ -7,7 +7,9 @@
 
 #include "cmd/internal.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CUT_LINE = 1000 }; /* bytes of a line that is cut; more is told by its place */
 
@@ -116,12 +118,15 @@ int cmd_checkout(struct cmd *c)
 {
 	struct done d = { 0 };
 	uint32_t entry;
-	int status = open_entry(c, WORK_REFLOG, &entry);
+	int rc, status = open_entry(c, WORK_REFLOG, &entry);
 
 	if (status != STATUS_DONE)
 		return status;
 	cmd_guard(true);
-	return finish(c, work_checkout(c->work, entry, c->dry, &d, &c->err), &d);
+	do
+		rc = work_checkout(c->work, entry, c->dry, &d, &c->err);
+	while (cmd_again(c, rc));
+	return finish(c, rc, &d);
 }
 
 static int show_label(struct cmd *c, uint32_t entry)
@@ -147,7 +152,7 @@ int cmd_label(struct cmd *c)
 {
 	struct done d = { 0 };
 	uint32_t entry;
-	int status = open_entry(c, c->nargs > 2 ? WORK_REFLOG : 0, &entry);
+	int rc, status = open_entry(c, c->nargs > 2 ? WORK_REFLOG : 0, &entry);
 
 	if (status != STATUS_DONE)
 		return status;
@@ -156,33 +161,67 @@ int cmd_label(struct cmd *c)
 	if (!cmd_check_utf8(c, str_of(c->args[2])))
 		return STATUS_USAGE;
 	cmd_guard(true);
-	return finish(c, work_label(c->work, entry, str_of(c->args[2]), c->dry, &d, &c->err), &d);
+	do
+		rc = work_label(c->work, entry, str_of(c->args[2]), c->dry, &d, &c->err);
+	while (cmd_again(c, rc));
+	return finish(c, rc, &d);
 }
 
 int cmd_rename(struct cmd *c)
 {
 	struct done d = { 0 };
-	int status = cmd_open_for(c, WORK_TITLE);
+	int rc, status = cmd_open_for(c, WORK_TITLE);
 
 	if (status != STATUS_DONE)
 		return status;
 	if (!cmd_check_utf8(c, str_of(c->args[1])))
 		return STATUS_USAGE;
 	cmd_guard(true);
-	return finish(c, work_rename(c->work, str_of(c->args[1]), c->dry, &d, &c->err), &d);
+	do
+		rc = work_rename(c->work, str_of(c->args[1]), c->dry, &d, &c->err);
+	while (cmd_again(c, rc));
+	return finish(c, rc, &d);
+}
+
+int cmd_ask_force(struct cmd *c)
+{
+	struct live_look live;
+	char said[200], when[40], answer[16] = "";
+
+	if (c->opt[OPT_FORCE])
+		work_force(c->work, true);
+	if (c->opt[OPT_FORCE] || c->dry || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return STATUS_DONE;
+	work_live(c->work, &live);
+	if (live.state == LIVE_IN_USE || !work_repair_is_risky(c->work, &live, said))
+		return STATUS_DONE;
+	live_when(live.mtime, when);
+	cmd_complain(0, "%s (%s). If its agent still runs, what it writes next is spoiled.", said, when);
+	fputs("Go on? (y/n) ", stderr);
+	if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y')) {
+		cmd_complain(0, "nothing was changed");
+		return STATUS_CANCELLED;
+	}
+	work_force(c->work, true);
+	return STATUS_DONE;
 }
 
 int cmd_repair(struct cmd *c)
 {
 	struct done d = { 0 };
-	int status = cmd_open_for(c, WORK_REPAIR);
+	int rc, status = cmd_open_for(c, WORK_REPAIR);
 
 	if (status != STATUS_DONE)
 		return status;
+	status = cmd_ask_force(c);
+	if (status != STATUS_DONE)
+		return status;
 	cmd_guard(true);
-	if (c->opt[OPT_SALVAGE])
-		return finish(c, work_salvage(c->work, c->dry, &d, &c->err), &d);
-	return finish(c, work_repair(c->work, c->dry, &d, &c->err), &d);
+	do
+		rc = c->opt[OPT_SALVAGE] ? work_salvage(c->work, c->dry, &d, &c->err)
+					 : work_repair(c->work, c->dry, &d, &c->err);
+	while (cmd_again(c, rc));
+	return finish(c, rc, &d);
 }
 
 int cmd_trash(struct cmd *c)
@@ -193,7 +232,9 @@ int cmd_trash(struct cmd *c)
 	if (status != STATUS_DONE)
 		return status;
 	cmd_guard(true);
-	rc = work_trash(&c->work, c->dry, &d, &c->err);
+	do
+		rc = work_trash(&c->work, c->dry, &d, &c->err);
+	while (cmd_again(c, rc));
 	c->s = NULL; /* the handle may be closed */
 	return finish(c, rc, &d);
 }

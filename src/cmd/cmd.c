@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 static const struct cmd_option cat_options[] = {
@@ -49,11 +51,13 @@ static const struct cmd_option fork_options[] = {
 	{ OPT_RETRY, 0, "retry", NULL, "put it beside ENTRY, in ENTRY's role, not below" },
 	{ OPT_NEW, 0, "new", NULL, "copy the branch into a new session first" },
 	{ OPT_EXACT, 0, "exact", NULL, "of a dsh log: cut at ENTRY, or refuse" },
+	{ OPT_FORCE, 0, "force", NULL, "set a torn end aside although it may still be written" },
 	{ .name = NULL },
 };
 
 static const struct cmd_option repair_options[] = {
 	{ OPT_SALVAGE, 0, "salvage", NULL, "of a dsh log: set a damaged end aside too" },
+	{ OPT_FORCE, 0, "force", NULL, "although it may still be written, or a turn is open" },
 	{ .name = NULL },
 };
 
@@ -245,6 +249,21 @@ static void on_interrupt(int sig)
 void cmd_guard(bool on)
 {
 	guarded = on;
+}
+
+enum { AGAIN_MS = 50 };
+
+bool cmd_again(struct cmd *c, int rc)
+{
+	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
+
+	if ((rc != ERR_LOCKED && rc != ERR_CHANGED) || clock_mono_us() >= c->wait_until)
+		return false;
+	cmd_guard(false);
+	nanosleep(&pause, NULL);
+	cmd_guard(true);
+	err_clear(&c->err);
+	return true;
 }
 
 static void catch_signals(void)

@@ -17,6 +17,7 @@ enum cmd_status {
 	STATUS_FOUND = 1,     /* damage was found, or nothing matched */
 	STATUS_USAGE = 2,
 	STATUS_IO = 3,        /* could not read or write; the reason is on stderr */
+	STATUS_IN_USE = 4,    /* somebody is, or may be, writing it; nothing was changed */
 	STATUS_CANCELLED = 130
 };
 

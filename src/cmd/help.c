@@ -28,7 +28,8 @@ static const char overview_tail[] =
 	"`bough help COMMAND` says more about one.\n"
 	"\n"
 	"Exit status: 0 done; 1 damage was found, or nothing matched; 2 wrong usage;\n"
-	"3 could not read or write (the reason is on stderr); 130 cancelled.\n";
+	"3 could not read or write (the reason is on stderr); 4 in use, nothing was\n"
+	"changed: try again, or --wait; 130 cancelled.\n";
 
 static void help_options(struct out *o, const struct cmd_option *list)
 {
@@ -37,7 +38,7 @@ static void help_options(struct out *o, const struct cmd_option *list)
 
 		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", list->letter ? '-' : ' ',
 			list->letter ? list->letter : ' ', list->letter ? "," : " ", list->name,
-			list->arg ? "=" : "", list->arg ? list->arg : "");
+			list->arg && list->arg[0] != '[' ? "=" : "", list->arg ? list->arg : "");
 		out_printf(o, "  %-24s %s\n", left, list->help);
 	}
 }
@@ -52,7 +53,7 @@ void help_command(struct out *o, const struct command_def *def)
 	help_options(o, def->options);
 	help_options(o, json_option);
 	if (def->writes)
-		help_options(o, dry_run_option);
+		help_options(o, write_options);
 	help_options(o, common_options);
 }
 
@@ -133,7 +134,7 @@ static json_doc *dump_command(const struct command_def *def)
 	dump_options(options, def->options);
 	dump_options(options, json_option);
 	if (def->writes)
-		dump_options(options, dry_run_option);
+		dump_options(options, write_options);
 	json_doc_set(o, "options", options);
 	return o;
 }

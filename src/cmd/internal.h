@@ -44,6 +44,7 @@ enum opt_id {
 	OPT_COMPRESSION,
 	OPT_SALVAGE,
 	OPT_FORCE,
+	OPT_WAIT,
 	OPT_MAX
 };
 
@@ -51,7 +52,7 @@ struct cmd_option {
 	enum opt_id id;
 	char letter;      /* 0: none */
 	const char *name; /* NULL ends a list */
-	const char *arg;  /* NULL: takes none */
+	const char *arg;  /* NULL: takes none; "[=WORD]": may be left out */
 	const char *help;
 };
 
@@ -83,6 +84,7 @@ struct cmd {
 	const char **roots;        /* -r, before and behind the command's name */
 	size_t nroots;
 	bool ascii, json, dry;
+	uint64_t wait_until;       /* clock_mono_us() up to which what is in use is tried again */
 	struct store *store;       /* when a session had to be looked up */
 	struct work *work;         /* the open session */
 	struct session *s;         /* its session; NULL before cmd_open */
@@ -93,7 +95,8 @@ struct cmd {
 
 extern const struct cmd_option common_options[]; /* of every command */
 extern const struct cmd_option main_options[];   /* only before the command */
-extern const struct cmd_option json_option[], dry_run_option[];
+extern const struct cmd_option json_option[];
+extern const struct cmd_option write_options[]; /* of every command that writes */
 /* Fills c from argv; false: wrong, said on stderr. Permutes argv. */
 bool opts_parse(struct cmd *c, int argc, char **argv);
 /* A whole number from min to max; false: wrong, said on stderr. */
@@ -138,6 +141,16 @@ int cmd_entry_or_event(struct cmd *c, const char *form, uint32_t *out, struct bu
 struct str cmd_id(struct cmd *c, uint32_t entry);
 /* Between these ^C is held back, so that a write is not cut in the middle. */
 void cmd_guard(bool on);
+/*
+ * Is an operation that gave rc to be tried again, because the session is in use and --wait leaves
+ * time? Then it has waited a little, and c->err is clear. To be called with the guard on.
+ */
+bool cmd_again(struct cmd *c, int rc);
+/*
+ * What may cut a file that is fresh, or close an open turn: --force, or a person who says yes on
+ * a terminal, after being told when it was last written. STATUS_CANCELLED for a no.
+ */
+int cmd_ask_force(struct cmd *c);
 
 /* ---- ids.c: ids short enough to read, long enough to be unique ---- */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 
 const struct cmd_option common_options[] = {
@@ -34,12 +35,14 @@ const struct cmd_option json_option[] = {
 	{ .name = NULL },
 };
 
-const struct cmd_option dry_run_option[] = {
+const struct cmd_option write_options[] = {
 	{ OPT_DRY_RUN, 0, "dry-run", NULL, "write nothing; print what would be written" },
+	{ OPT_WAIT, 0, "wait", "[=SECONDS]", "while it is in use, try again so long (10 s)" },
 	{ .name = NULL },
 };
 
 enum { MAX_OPTIONS = 24, LONG_BASE = 256 };
+enum { WAIT_BARE = 10, WAIT_MAX = 24 * 3600 }; /* seconds */
 
 /* What getopt needs, and the way back from its answer to an opt_id. */
 struct tables {
@@ -55,7 +58,9 @@ static void add_options(struct tables *t, const struct cmd_option *list)
 		if (t->nlongs >= MAX_OPTIONS)
 			die("the table of options is full");
 		t->longs[t->nlongs++] = (struct option){ .name = list->name,
-			.has_arg = list->arg ? required_argument : no_argument,
+			.has_arg = !list->arg              ? no_argument
+				   : list->arg[0] == '[' ? optional_argument
+							 : required_argument,
 			.val = LONG_BASE + list->id };
 		if (!list->letter)
 			continue;
@@ -73,7 +78,7 @@ static void build_tables(struct tables *t, const struct command_def *def)
 	add_options(t, def->options);
 	add_options(t, json_option);
 	if (def->writes)
-		add_options(t, dry_run_option);
+		add_options(t, write_options);
 	add_options(t, common_options);
 }
 
@@ -108,6 +113,20 @@ static bool check_color(struct cmd *c, enum cmd_color *color)
 	cmd_complain(0, "%s: --color wants auto, always or never, not '%s'", c->def->name,
 		c->opt[OPT_COLOR]);
 	return false;
+}
+
+/* --wait[=SECONDS]: how long an operation is tried again while the session is in use. */
+static bool check_wait(struct cmd *c)
+{
+	long s = WAIT_BARE;
+
+	c->wait_until = clock_mono_us();
+	if (!c->opt[OPT_WAIT])
+		return true;
+	if (*c->opt[OPT_WAIT] && !opts_number(c, OPT_WAIT, 0, WAIT_MAX, &s))
+		return false;
+	c->wait_until += (uint64_t)s * 1000000;
+	return true;
 }
 
 static bool check_count(const struct cmd *c)
@@ -155,7 +174,7 @@ bool opts_parse(struct cmd *c, int argc, char **argv)
 	}
 	c->args = argv + optind;
 	c->nargs = argc - optind;
-	if (!check_color(c, &color))
+	if (!check_color(c, &color) || !check_wait(c))
 		return false;
 	c->ascii = c->g->ascii || c->opt[OPT_ASCII];
 	c->json = c->opt[OPT_JSON] != NULL;

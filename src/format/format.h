@@ -74,6 +74,11 @@ struct format {
 	int (*refresh)(struct session *s, enum log_change *change, struct err *err);
 	/* What has been read: the identity to hand to log_expect. */
 	const struct log_id *(*file)(const struct session *s);
+	/*
+	 * Through which the file is read, for who must know whether a read failed, or be the only
+	 * one who has it open for a moment. NULL where nothing is written.
+	 */
+	struct log_reader *(*reader)(const struct session *s);
 	/* What a first look tells, without loading; NULL: there is no such look. */
 	int (*brief)(const char *path, struct session_brief *out, struct err *err);
 	bool lists_brief; /* loading a session is too much for a row of the list */

@@ -163,3 +163,8 @@ int log_frames_recover(struct log_frames *f, struct buf *text, struct err *err)
 		text->p[text->n] = '\0';
 	return rc;
 }
+
+struct log_reader *log_frames_reader(const struct log_frames *f)
+{
+	return f->reader;
+}

@@ -55,6 +55,8 @@ int log_frames_open(struct log_frames **out, const char *path, const struct log_
 	struct err *err);
 void log_frames_close(struct log_frames **f);
 const struct log_id *log_frames_id(const struct log_frames *f);
+/* Borrowed; not to be read through, and only let go when everything has been read. */
+struct log_reader *log_frames_reader(const struct log_frames *f);
 /* As log_reader_refresh: LOG_GREW goes on, the rest starts over. */
 int log_frames_refresh(struct log_frames *f, enum log_change *change, struct err *err);
 /*

@@ -34,6 +34,7 @@ int io_lstat(const char *path, struct stat *st);
 int io_fstat(int fd, struct stat *st);
 /* O_CLOEXEC, O_NOCTTY and O_NONBLOCK are added; O_NOATIME is tried first without O_CREAT. */
 int io_open(const char *path, int flags, mode_t mode);
+int io_openat(int dir, const char *name, int flags, mode_t mode); /* the same, in an open folder */
 void io_close(int *fd); /* sets -1; a late error is of no use to anyone (doc/durability.md) */
 /* 0 or -1; *got < n only at the end of the file. */
 int io_pread(int fd, void *p, size_t n, uint64_t off, size_t *got);
@@ -41,6 +42,14 @@ int io_pread(int fd, void *p, size_t n, uint64_t off, size_t *got);
 int io_pread_beside_writer(
 	int fd, void *p, size_t n, uint64_t off, size_t *got, const struct log_id *known);
 int io_write(int fd, const void *p, size_t n);
+/* Where bytes went that O_APPEND put at the end of the file. */
+struct placed {
+	uint64_t at;   /* before the call: where the end is thought to be */
+	size_t n;      /* that write() took: these and no others are ours */
+	bool is_split; /* somebody wrote between two pieces */
+};
+int io_write_placed(int fd, const void *p, size_t n, struct placed *out);
+int io_overwrite(int fd, const void *p, size_t n, uint64_t off);
 int io_fsync(int fd);
 int io_fdatasync(int fd);
 int io_ftruncate(int fd, uint64_t size);
@@ -80,29 +89,97 @@ int line_next(
 /* For tests: other window sizes and another limit than LOG_MAX_LINE. */
 void log_reader_tune(struct log_reader *r, size_t first, size_t max, size_t max_line);
 
-/* ---- lock.c ---- */
+/* ---- lock.c, lease.c ---- */
 
 /* The exclusive lock on an open file, without waiting; ERR_LOCKED names the holder. */
 int lock_take(int fd, const struct log_id *id, const char *path, struct err *err);
+/* Does anybody hold such a lock? Only looks. *holder 0: the system does not tell who. */
+bool lock_is_held(const struct log_id *id, long *holder);
+/*
+ * Keep everybody else out of an open file: 0 until lease_give; ERR_LOCKED: another process has it
+ * open (another descriptor of this one counts); ERR_UNSUPPORTED: not to be had for this file.
+ * Hold it for moments only: who opens the file waits.
+ */
+int lease_take(int fd, const char *path, struct err *err);
+void lease_give(int fd);
+/* Does anybody have the file open for writing? `fd` only reads. */
+bool lease_has_writer(int fd);
 
-/* ---- the writer: writer.c, recover.c ---- */
+/* ---- beside.c ---- */
+
+/*
+ * What stands beside a session: in its folder, no link followed, regular, of the user, root or
+ * the folder's owner, and with one name only where it is opened for writing. ERR_UNSUPPORTED
+ * says which of these does not hold; ERR_IO with ENOENT: there is none.
+ */
+int beside_open(const char *path, int flags, mode_t mode, int *fd, struct stat *st, struct err *err);
+int beside_open_read(const char *path, int *fd, struct log_id *id, struct err *err);
+
+/* ---- publish.c, replace.c ---- */
+
+enum { PUB_BUFFER = 64 << 10 };
+
+struct log_pub {
+	int fd;
+	bool has_temp, has_failed;
+	size_t n; /* bytes in `buffer` */
+	struct log_id id;
+	char path[IO_PATH], dir[IO_PATH], temp[IO_PATH];
+	char buffer[PUB_BUFFER];
+};
+
+/* The content is durable under the temporary name after this, and pub->id known. */
+int pub_finish(struct log_pub *pub, struct err *err);
+/* The mode of the file whose place is to be taken; a missing one leaves 0600. */
+int pub_copy_mode(struct log_pub *pub, struct err *err);
+/*
+ * A finished file takes the place of `expected`, which keeps the name `before`
+ * if keeps_old is set or somebody has it open; else it goes and before[0] is
+ * '\0'. ERR_CHANGED: another file stands there, and stays there.
+ */
+int pub_take_place(struct log_pub *pub, const struct log_id *expected, bool keeps_old,
+	char before[IO_PATH], struct err *err);
+
+/* ---- the writer: writer.c, change.c, recover.c, takeback.c ---- */
 
 struct log {
 	int fd; /* -1: a dry run on a file that does not exist */
+	unsigned flags;
 	bool is_dry, is_created, is_broken, has_name_synced, has_appended;
 	struct log_id id; /* as this handle left the file */
 	char path[IO_PATH], dir[IO_PATH];
 };
 
+int log_is_broken(const struct log *log, struct err *err);  /* ERR_BROKEN with a sentence */
+int log_has_changed(const struct log *log, struct err *err); /* ERR_CHANGED with one */
+/* fstat of the open file into log->id. */
+int log_look(struct log *log, struct err *err);
+/* Does the name still lead to this file? 1: yes, 0: no, or err. */
+int log_names(const struct log *log, const struct log_id *id, struct err *err);
+/* The open file and the name must both be what `expected` says. */
+int log_check_is(const struct log *log, const struct log_id *expected, struct err *err);
+
 /* One change of the file, and what is needed to take it back. */
 struct change {
 	uint64_t old_size;
-	uint64_t base;  /* where records go: old_size, or less when a tail is cut */
-	uint64_t added; /* bytes that are written at base */
+	uint64_t base;   /* what is kept; less than old_size when a tail goes */
+	bool is_leased;  /* nobody else has the file open, since old_size was read */
 	bool has_cut;
-	int aside_fd; /* open on the copy of the tail, -1 without one */
-	char aside[IO_PATH];
+	bool is_anew;    /* no lease: a new file takes its place */
+	const char *p;   /* what is written, */
+	size_t n;
+	struct placed put; /* and how much of it where */
+	int aside_fd;    /* open on the copy of the tail, -1 without one */
+	char aside[IO_PATH], before[IO_PATH];
 };
+
+/*
+ * Carries it out: p behind base, the tail between cut and set aside. On
+ * failure everything is taken back, or the error is ERR_BROKEN.
+ */
+int change_apply(struct log *log, struct change *ch, struct err *err);
+/* Before anything is made of ch: is a lease to be had where one is needed? Chooses the way. */
+int change_choose(struct log *log, struct change *ch, bool is_lines, struct err *err);
 
 /*
  * Copy the bytes behind ch->base to a file of their own, whole, durable and
@@ -110,6 +187,10 @@ struct change {
  * run only the name is chosen.
  */
 int aside_make(const struct log *log, struct change *ch, struct err *err);
+/* Are the bytes behind ch->base still those of the copy, and no more? 1, 0, or -1 with errno. */
+int aside_is_same(const struct log *log, const struct change *ch);
+/* The tail goes back from its copy, by O_APPEND to where it was cut. */
+int aside_restore(const struct log *log, const struct change *ch, struct err *err);
 /*
  * Put the file back as it was before `ch`. `why` holds the reason. 0, or
  * ERR_BROKEN: the log is of no more use, and `why` says both.

@@ -79,6 +79,19 @@ int io_open(const char *path, int flags, mode_t mode)
 	return open_once(path, flags, mode);
 }
 
+int io_openat(int dir, const char *name, int flags, mode_t mode)
+{
+	int fd, tries = 0;
+
+	flags |= O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	if (flags & O_CREAT)
+		return sys->openat(dir, name, flags, mode);
+	do
+		fd = sys->openat(dir, name, flags | O_NOATIME, mode);
+	while (again(fd, &tries));
+	return fd >= 0 || errno != EPERM ? fd : sys->openat(dir, name, flags, mode);
+}
+
 void io_close(int *fd)
 {
 	int saved = errno;
@@ -167,6 +180,59 @@ int io_write(int fd, const void *p, size_t n)
 		if (w <= 0)
 			return -1;
 		from += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+/*
+ * By O_APPEND, and noting where: beside another writer only the position behind
+ * each write tells.
+ */
+int io_write_placed(int fd, const void *p, size_t n, struct placed *out)
+{
+	const char *from = p;
+
+	while (out->n < n) {
+		ssize_t w = sys->write(fd, from + out->n, n - out->n);
+		off_t end;
+
+		if (w == 0)
+			errno = EIO;
+		if (w <= 0)
+			return -1;
+		end = sys->tell(fd);
+		if (end < w) { /* then it is where it was to go, or nowhere */
+			out->n += (size_t)w;
+			errno = end < 0 ? errno : EIO;
+			return -1;
+		}
+		if (out->n == 0)
+			out->at = (uint64_t)(end - w);
+		else if (out->at + out->n != (uint64_t)(end - w))
+			out->is_split = true;
+		out->n += (size_t)w;
+		if (out->is_split) {
+			errno = EBUSY;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int io_overwrite(int fd, const void *p, size_t n, uint64_t off)
+{
+	const char *from = p;
+
+	while (n > 0) {
+		ssize_t w = sys->overwrite(fd, from, n, (off_t)off);
+
+		if (w == 0)
+			errno = EIO;
+		if (w <= 0)
+			return -1;
+		from += w;
+		off += (uint64_t)w;
 		n -= (size_t)w;
 	}
 	return 0;

@@ -51,9 +51,19 @@ enum log_change {
 
 /* Only looks, whatever the path names. exists=false when there is no such file; that is no error. */
 int log_stat(const char *path, struct log_id *out, struct err *err);
+/* The same of the name itself: a link is what it is, and not what it points to. */
+int log_stat_beside(const char *path, struct log_id *out, struct err *err);
 enum log_change log_compare(const struct log_id *before, const struct log_id *now);
 /* What a mode of stat is: "a file", "a folder", "a fifo" ... */
 const char *log_kind(mode_t mode);
+
+/* Who else has a file at this moment, as far as the system tells. Only looks. */
+struct log_use {
+	bool is_locked; /* an exclusive lock is held: its holder is writing */
+	bool is_open;   /* open for writing in some process */
+	long pid;       /* of who holds the lock; 0: not known */
+};
+int log_look_use(const char *path, struct log_use *out, struct err *err);
 
 /* ---- passive reading ---- */
 
@@ -63,7 +73,27 @@ enum { LOG_MAX_LINE = 256 << 20 }; /* a longer line is reported, not read into m
 
 /* ERR_IO (ENOENT, EACCES ...), ERR_UNSUPPORTED for anything but a regular file (the text says what it is). */
 int log_reader_open(struct log_reader **out, const char *path, struct err *err);
+/*
+ * Of what stands beside a session (doc/durability.md): no link is followed, and the file must
+ * belong to the user, root or who owns the folder. ERR_UNSUPPORTED says why not.
+ */
+int log_reader_open_beside(struct log_reader **out, const char *path, struct err *err);
 void log_reader_close(struct log_reader **r);
+/*
+ * The reader gives its descriptor back and takes one again: a cut needs to be
+ * the only one who has the file open. In between nothing can be read. After
+ * log_reader_take_up the reader is as before if the name still leads to the
+ * same file; else every read fails (ERR_CHANGED) until log_reader_refresh.
+ */
+void log_reader_let_go(struct log_reader *r);
+void log_reader_take_up(struct log_reader *r);
+/*
+ * Has any read of it failed since it was opened, at whichever offset? What was made of its
+ * bytes may then lack something. NULL, or the sentence of the first failure.
+ */
+const char *log_reader_trouble(const struct log_reader *r);
+/* Does any process have it open for writing? As far as the system tells. */
+bool log_reader_has_writer(const struct log_reader *r);
 /* What fstat said at open or at the last refresh. */
 const struct log_id *log_reader_id(const struct log_reader *r);
 /*
@@ -78,6 +108,9 @@ int log_pread(const struct log_reader *r, uint64_t off, void *buf, size_t n, siz
 	struct err *err);
 /* Adds a whole small file to out. ERR_LIMIT over cap. id (may be NULL) is that of before the reading. */
 int log_read_file(
+	const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err);
+/* The same of what stands beside a session; see log_reader_open_beside. */
+int log_read_beside(
 	const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err);
 
 struct log_line {
@@ -119,8 +152,23 @@ int log_next_name(DIR *dir, const char *path, const struct dirent **de, struct e
 struct log;
 
 enum log_flags {
-	LOG_CREATE = 1 << 0, /* make the file when it is missing (0600) */
-	LOG_DRY_RUN = 1 << 1 /* check everything, write nothing */
+	LOG_CREATE = 1 << 0,  /* make the file when it is missing (0600) */
+	LOG_DRY_RUN = 1 << 1, /* check everything, write nothing */
+	/*
+	 * A file of bough's own beside a session: opened without following links and only when
+	 * it has one name; whoever writes it takes the lock, so that nothing else is needed to
+	 * keep others out.
+	 */
+	LOG_BESIDE = 1 << 2,
+	/* Nothing may come between: appends, too, happen only while nobody else has it open. */
+	LOG_ALONE = 1 << 3,
+	/*
+	 * Blank lines mean nothing in it: bytes of ours that must go and have others behind them
+	 * are overwritten with blanks.
+	 */
+	LOG_BLANKS = 1 << 4,
+	/* Where nobody can be kept out a change is published as a new file, not written around. */
+	LOG_ANEW = 1 << 5
 };
 
 /*
@@ -140,14 +188,19 @@ void log_close(struct log **log);
 int log_expect(struct log *log, const struct log_id *expected, struct err *err);
 
 struct log_append_info {
-	uint64_t off;         /* where the records begin in the file now */
-	uint64_t torn_bytes;  /* moved away before the append; 0 for none */
-	char torn_path[4096]; /* where to, "" for none */
-	struct log_id id;     /* of the file afterwards (dry run: as it is) */
+	uint64_t off;           /* where the records begin in the file now */
+	uint64_t torn_bytes;    /* moved away before the append; 0 for none */
+	char torn_path[4096];   /* where to, "" for none */
+	char before_path[4096]; /* the old file, where a new one took its place; "" for none */
+	struct log_id id;       /* of the file afterwards (dry run: as it is) */
 };
 
 /*
  * Append whole records (each ends in '\n': ERR_USAGE otherwise).
+ *
+ * Other writers may take no lock. Bytes go to the end of the file wherever that is by then; 0 is
+ * returned when they stand there, whole and synced, behind a line's end, also when somebody
+ * else's came before or after them. Bytes that somebody else wrote are never cut.
  *
  * `committed` is the offset behind the last committed record. Bytes behind it
  * are a torn tail: they are first copied to "<path>.torn-<committed>" and
@@ -156,16 +209,26 @@ struct log_append_info {
  * is written in the same write() before the records; what a short write leaves
  * is written behind it.
  *
+ * A cut, and any change of a LOG_ALONE handle, happens under a lease: while
+ * nobody else has the file open, this process included (log_reader_let_go).
+ * ERR_LOCKED, nothing changed: somebody has. Where no lease is to be had
+ * nothing is cut: the records go behind the tail, which stays as a line of its
+ * own (torn_bytes is 0 then); with LOG_ANEW a new file takes the place of the
+ * old one, which keeps the name "<path>.before-<n>" and whatever is written to
+ * it later. The handle is of no more use then (ERR_BROKEN).
+ *
  * On failure the file, tail included, is put back as it was (the copy stays).
- * When that fails too the result is ERR_BROKEN, the text names the copy, and
- * the handle is of no more use. ERR_CHANGED, nothing written: the file is not
- * as log_open or the last append left it. info may be NULL.
+ * When that fails too, or somebody else's bytes stand behind ours, the result
+ * is ERR_BROKEN, the text says what stands in the file, and the handle is of
+ * no more use. ERR_CHANGED, nothing written: the file is not as log_open or
+ * the last append left it. info may be NULL.
  */
 int log_append(struct log *log, uint64_t committed, const char *records, size_t n,
 	struct log_append_info *info, struct err *err);
 /*
- * Cut off again what the newest log_append of this handle wrote, because what
- * it announced did not happen. A tail that it set aside stays in its copy.
+ * Cut off again what the newest log_append of this LOG_BESIDE handle wrote,
+ * because what it announced did not happen. A tail that it set aside stays in
+ * its copy.
  */
 int log_take_back(struct log *log, const struct log_append_info *info, struct err *err);
 /* Only set the torn tail aside; 0 with torn_bytes 0 when there is none. */
@@ -186,15 +249,19 @@ struct log_pub;
 int log_pub_begin(struct log_pub **out, const char *path, struct err *err);
 int log_pub_write(struct log_pub *pub, const void *p, size_t n, struct err *err);
 int log_pub_commit(struct log_pub **pub, struct err *err); /* frees it, also on failure */
+/* The same, and what was published, for log_remove. id may be NULL. */
+int log_pub_commit_id(struct log_pub **pub, struct log_id *id, struct err *err);
 void log_pub_abort(struct log_pub **pub);
 
 /*
- * Replace a sidecar whole: temporary file, fsync, rename, fsync of the
- * directory. `expected` (may be NULL) must still describe the file:
- * ERR_CHANGED otherwise. The mode of an existing file is kept; a symbolic link
- * is refused. A failure leaves the old file, with one exception that err names:
- * when the last sync fails the new content stands there but may not survive a
- * power cut.
+ * Replace a sidecar whole: temporary file, fsync, the two change places, fsync
+ * of the directory. `expected` (may be NULL) must still describe the file:
+ * ERR_CHANGED otherwise, also when it changed at the last moment: then they
+ * change places again. The old file goes only when it is what was expected and
+ * nobody has it open; else it stays as "<path>.before-<n>". The mode of an
+ * existing file is kept; a symbolic link is refused. A failure leaves the old
+ * file, with one exception that err names: when the last sync fails the new
+ * content stands there but may not survive a power cut.
  */
 int log_replace(
 	const char *path, const void *p, size_t n, const struct log_id *expected, struct err *err);
@@ -210,6 +277,11 @@ int log_mkdirs(const char *path, struct err *err);
 void log_drop_dir(const char *path);
 /* Removes a name and syncs its directory. */
 int log_unlink(const char *path, struct err *err);
+/*
+ * The same of a file that is ours: only if it is still `expected` and nobody has it open, as far as
+ * the system can tell; else it stays and err says why (ERR_CHANGED, ERR_LOCKED).
+ */
+int log_remove(const char *path, const struct log_id *expected, struct err *err);
 /* May this process write in the directory? 0 or err. Changes nothing. */
 int log_can_write(const char *dir, struct err *err);
 

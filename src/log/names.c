@@ -85,7 +85,7 @@ DIR *log_open_folder(const char *path, struct err *err)
 int log_next_name(DIR *dir, const char *path, const struct dirent **de, struct err *err)
 {
 	errno = 0;
-	*de = readdir(dir);
+	*de = sys->readdir(dir);
 	if (*de)
 		return 1;
 	return errno ? err_sys(err, "read %s", path) : 0;

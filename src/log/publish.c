@@ -1,7 +1,7 @@
 /*
- * publish.c - whole files that appear complete or not at all: exclusive
- * publishing and the replacement of a sidecar. Owns temporary names; knows
- * nothing of logs and lines.
+ * publish.c - whole files that appear complete or not at all, and never in the
+ * place of another. Owns temporary names; knows nothing of logs and lines.
+ * Taking another file's place is replace.c's.
  */
 #include "config.h"
 
@@ -16,16 +16,7 @@
 
 #include "base/path.h"
 
-enum { TEMP_TRIES = 16, PUB_BUFFER = 64 << 10 };
-
-struct log_pub {
-	int fd;
-	bool has_temp, has_failed;
-	size_t n; /* bytes in `buffer` */
-	struct log_id id;
-	char path[IO_PATH], dir[IO_PATH], temp[IO_PATH];
-	char buffer[PUB_BUFFER];
-};
+enum { TEMP_TRIES = 16 };
 
 /* ".<name>.<12 hex>.tmp" beside the target: rename and link stay in one file system. */
 static int make_temp(struct log_pub *pub, struct err *err)
@@ -117,8 +108,7 @@ int log_pub_write(struct log_pub *pub, const void *p, size_t n, struct err *err)
 	return 0;
 }
 
-/* The content is durable under the temporary name after this. */
-static int finish_temp(struct log_pub *pub, struct err *err)
+int pub_finish(struct log_pub *pub, struct err *err)
 {
 	struct stat st;
 	int rc;
@@ -176,8 +166,13 @@ static int take_name_back(struct log_pub *pub, struct err *err)
 
 int log_pub_commit(struct log_pub **handle, struct err *err)
 {
+	return log_pub_commit_id(handle, NULL, err);
+}
+
+int log_pub_commit_id(struct log_pub **handle, struct log_id *id, struct err *err)
+{
 	struct log_pub *pub = *handle;
-	int rc = finish_temp(pub, err);
+	int rc = pub_finish(pub, err);
 
 	if (rc == 0)
 		rc = name_exclusively(pub, err);
@@ -192,88 +187,8 @@ int log_pub_commit(struct log_pub **handle, struct err *err)
 		remove_temp(pub);
 		io_sync_dir(pub->dir);
 	}
+	if (rc == 0 && id)
+		*id = pub->id;
 	log_pub_abort(handle);
-	return rc;
-}
-
-/* ERR_CHANGED unless the path is still what `expected` says. */
-static int check_expected(const char *path, const struct log_id *expected, struct err *err)
-{
-	struct log_id now;
-	int rc;
-
-	if (!expected)
-		return 0;
-	rc = log_stat(path, &now, err);
-	if (rc < 0)
-		return rc;
-	if (io_same(expected, &now))
-		return 0;
-	return err_set(err, ERR_CHANGED, "%s was changed by another process", path);
-}
-
-/* The mode of the file whose place is taken; a missing one leaves 0600. */
-static int copy_mode(struct log_pub *pub, struct err *err)
-{
-	struct stat st;
-	int rc;
-
-	if (io_lstat(pub->path, &st) < 0)
-		return errno == ENOENT ? 0 : err_sys(err, "look at %s", pub->path);
-	if (S_ISLNK(st.st_mode))
-		return err_set(err, ERR_UNSUPPORTED, "%s is a symbolic link", pub->path);
-	rc = io_regular(&st, pub->path, err);
-	if (rc < 0 || (st.st_mode & 07777) == 0600)
-		return rc;
-	if (sys->fchmod(pub->fd, st.st_mode & 07777) < 0)
-		return err_sys(err, "set the mode of %s", pub->temp);
-	return 0;
-}
-
-static int rename_over(struct log_pub *pub, const struct log_id *expected, struct err *err)
-{
-	int rc = check_expected(pub->path, expected, err);
-
-	if (rc < 0)
-		return rc;
-	if (sys->rename(pub->temp, pub->path) < 0)
-		return err_sys(err, "rename to %s", pub->path);
-	pub->has_temp = false;
-	/* The old file is gone, so there is no way back: the new one stays. */
-	if (io_sync_dir(pub->dir) < 0)
-		return err_sys(err, "%s is new but may not survive a power cut", pub->path);
-	return 0;
-}
-
-/* There was none: not over a file that appears just now either. */
-static int publish_new(struct log_pub **pub, const char *path, struct err *err)
-{
-	struct err why = { 0 };
-	int rc = log_pub_commit(pub, &why);
-
-	if (rc == ERR_EXISTS)
-		return err_set(err, ERR_CHANGED, "%s was made by another process", path);
-	return rc < 0 ? err_hand_over(err, &why) : 0;
-}
-
-int log_replace(
-	const char *path, const void *p, size_t n, const struct log_id *expected, struct err *err)
-{
-	struct log_pub *pub = NULL;
-	int rc = check_expected(path, expected, err);
-
-	if (rc == 0)
-		rc = log_pub_begin(&pub, path, err);
-	if (rc == 0)
-		rc = copy_mode(pub, err);
-	if (rc == 0)
-		rc = log_pub_write(pub, p, n, err);
-	if (rc == 0 && expected && !expected->exists)
-		return publish_new(&pub, path, err);
-	if (rc == 0)
-		rc = finish_temp(pub, err);
-	if (rc == 0)
-		rc = rename_over(pub, expected, err);
-	log_pub_abort(&pub);
 	return rc;
 }

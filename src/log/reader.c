@@ -8,11 +8,14 @@
 #include "log/internal.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct log_reader {
-	int fd;
+	int fd; /* -1: given back, see log_reader_let_go */
+	bool is_beside;
+	_Atomic int error; /* errno of the first read that failed */
 	struct log_id id;
 	struct line_scan lines;
 	char path[IO_PATH];
@@ -45,7 +48,13 @@ enum log_change log_compare(const struct log_id *before, const struct log_id *no
 	return LOG_SAME;
 }
 
-int log_reader_open(struct log_reader **out, const char *path, struct err *err)
+static int open_file(struct log_reader *r, int *fd, struct log_id *id, struct err *err)
+{
+	return r->is_beside ? beside_open_read(r->path, fd, id, err)
+			    : io_open_regular(r->path, fd, id, err);
+}
+
+static int open_as(struct log_reader **out, const char *path, bool is_beside, struct err *err)
 {
 	struct log_reader *r;
 	int rc;
@@ -55,16 +64,65 @@ int log_reader_open(struct log_reader **out, const char *path, struct err *err)
 	if (!r)
 		return io_no_memory(err);
 	r->fd = -1;
+	r->is_beside = is_beside;
+	r->error = 0;
 	line_init(&r->lines);
 	rc = io_path(r->path, path, err);
 	if (rc == 0)
-		rc = io_open_regular(r->path, &r->fd, &r->id, err);
+		rc = open_file(r, &r->fd, &r->id, err);
 	if (rc < 0) {
 		log_reader_close(&r);
 		return rc;
 	}
 	*out = r;
 	return 0;
+}
+
+int log_reader_open(struct log_reader **out, const char *path, struct err *err)
+{
+	return open_as(out, path, false, err);
+}
+
+int log_reader_open_beside(struct log_reader **out, const char *path, struct err *err)
+{
+	return open_as(out, path, true, err);
+}
+
+void log_reader_let_go(struct log_reader *r)
+{
+	io_close(&r->fd);
+}
+
+/* The same file, not one that was put in its place: offsets are meant for that one. */
+void log_reader_take_up(struct log_reader *r)
+{
+	struct log_id id;
+
+	if (r->fd >= 0 || open_file(r, &r->fd, &id, NULL) < 0)
+		return;
+	if (id.dev != r->id.dev || id.ino != r->id.ino)
+		io_close(&r->fd);
+}
+
+const char *log_reader_trouble(const struct log_reader *r)
+{
+	return r->error ? strerror(r->error) : NULL;
+}
+
+bool log_reader_has_writer(const struct log_reader *r)
+{
+	return r->fd >= 0 && lease_has_writer(r->fd);
+}
+
+/* Reads may come from several threads: the first failure stays. */
+static int fail_read(const struct log_reader *r, struct err *err)
+{
+	int none = 0;
+
+	if (r->fd < 0)
+		return err_set(err, ERR_CHANGED, "%s is not the file that was read", r->path);
+	atomic_compare_exchange_strong(&((struct log_reader *)r)->error, &none, errno);
+	return err_sys(err, "read %s", r->path);
 }
 
 void log_reader_close(struct log_reader **r)
@@ -85,13 +143,14 @@ const struct log_id *log_reader_id(const struct log_reader *r)
 static int reopen(struct log_reader *r, struct err *err)
 {
 	struct log_id id;
-	int fd, rc = io_open_regular(r->path, &fd, &id, err);
+	int fd, rc = open_file(r, &fd, &id, err);
 
 	if (rc < 0)
 		return rc;
 	io_close(&r->fd);
 	r->fd = fd;
 	r->id = id;
+	r->error = 0;
 	line_seek(&r->lines, 0, 1);
 	return 0;
 }
@@ -99,11 +158,13 @@ static int reopen(struct log_reader *r, struct err *err)
 int log_reader_refresh(struct log_reader *r, enum log_change *change, struct err *err)
 {
 	struct log_id now;
-	int rc = log_stat(r->path, &now, err);
+	int rc = r->is_beside ? log_stat_beside(r->path, &now, err) : log_stat(r->path, &now, err);
 
 	if (rc < 0)
 		return rc;
 	*change = log_compare(&r->id, &now);
+	if (r->fd < 0 && (*change == LOG_SAME || *change == LOG_GREW))
+		*change = LOG_REPLACED; /* it could not be taken up */
 	switch (*change) {
 	case LOG_GREW:
 		r->id = now;
@@ -126,8 +187,8 @@ int log_pread(
 {
 	if (off > INT64_MAX || n > INT64_MAX - off)
 		return err_set(err, ERR_LIMIT, "read %s: no such offset", r->path);
-	if (io_pread_beside_writer(r->fd, buf, n, off, got, &r->id) < 0)
-		return err_sys(err, "read %s", r->path);
+	if (r->fd < 0 || io_pread_beside_writer(r->fd, buf, n, off, got, &r->id) < 0)
+		return fail_read(r, err);
 	return 0;
 }
 
@@ -183,11 +244,13 @@ static int read_rest(int fd, const char *path, size_t cap, struct buf *out, stru
 	return 0;
 }
 
-int log_read_file(const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err)
+static int read_small(const char *path, bool is_beside, size_t cap, struct buf *out,
+	struct log_id *id, struct err *err)
 {
 	struct log_id found;
 	size_t before = out->n;
-	int fd, rc = io_open_regular(path, &fd, &found, err);
+	int fd, rc = is_beside ? beside_open_read(path, &fd, &found, err)
+			       : io_open_regular(path, &fd, &found, err);
 
 	if (rc < 0)
 		return rc;
@@ -207,4 +270,15 @@ int log_read_file(const char *path, size_t cap, struct buf *out, struct log_id *
 		*id = found;
 	}
 	return rc;
+}
+
+int log_read_file(const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err)
+{
+	return read_small(path, false, cap, out, id, err);
+}
+
+int log_read_beside(
+	const char *path, size_t cap, struct buf *out, struct log_id *id, struct err *err)
+{
+	return read_small(path, true, cap, out, id, err);
 }

@@ -1,7 +1,7 @@
 /*
  * recover.c - nothing is thrown away: the copy of a torn tail that is made
- * before the tail is cut, and the way back from a change that failed. Both
- * work under the writer's lock and are called by writer.c only.
+ * before the tail is cut, and the way of the tail back from it. Works under the
+ * writer's lock.
  */
 #include "config.h"
 
@@ -51,12 +51,17 @@ static int same_bytes(const struct log *log, uint64_t off, uint64_t n, int fd)
 	return same;
 }
 
+int aside_is_same(const struct log *log, const struct change *ch)
+{
+	return same_bytes(log, ch->base, ch->old_size - ch->base, ch->aside_fd);
+}
+
 /* Opens an existing copy that holds just the tail: one that an earlier, failed attempt left. */
 static bool open_matching(const struct log *log, struct change *ch)
 {
 	struct log_id id;
 
-	if (io_open_regular(ch->aside, &ch->aside_fd, &id, NULL) < 0)
+	if (beside_open_read(ch->aside, &ch->aside_fd, &id, NULL) < 0)
 		return false;
 	if (id.size == ch->old_size - ch->base &&
 		same_bytes(log, ch->base, id.size, ch->aside_fd) == 1)
@@ -150,8 +155,7 @@ int aside_make(const struct log *log, struct change *ch, struct err *err)
 	return err_set(err, ERR_EXISTS, "%s: every name for its torn end is taken", log->path);
 }
 
-/* The tail goes back from its copy, by O_APPEND to where it was cut. */
-static int restore_tail(const struct log *log, const struct change *ch, struct err *err)
+int aside_restore(const struct log *log, const struct change *ch, struct err *err)
 {
 	uint64_t n = ch->old_size - ch->base, at = 0;
 	char *chunk = sys->malloc(IO_CHUNK);
@@ -170,55 +174,4 @@ static int restore_tail(const struct log *log, const struct change *ch, struct e
 	}
 	free(chunk);
 	return rc;
-}
-
-/* Only what this change did may be taken back: bytes of somebody else stay. */
-static bool is_ours(const struct change *ch, uint64_t size)
-{
-	return size >= ch->base && size <= (ch->added ? ch->base + ch->added : ch->old_size);
-}
-
-static int put_back(struct log *log, const struct change *ch, struct err *err)
-{
-	struct stat st;
-	uint64_t size;
-	int rc;
-
-	if (io_fstat(log->fd, &st) < 0)
-		return err_sys(err, "look at it");
-	size = (uint64_t)st.st_size;
-	if (size == ch->old_size && (!ch->has_cut || !ch->added)) {
-		io_id(&st, &log->id);
-		return 0;
-	}
-	if (!is_ours(ch, size))
-		return err_set(err, ERR_CHANGED, "another process changed it meanwhile");
-	if (io_ftruncate(log->fd, ch->base) < 0)
-		return err_sys(err, "shorten it");
-	if (ch->has_cut && (rc = restore_tail(log, ch, err)) < 0)
-		return rc;
-	if (io_fsync(log->fd) < 0)
-		return err_sys(err, "sync it");
-	if (io_fstat(log->fd, &st) < 0)
-		return err_sys(err, "look at it");
-	if ((uint64_t)st.st_size != ch->old_size)
-		return err_set(err, ERR_CHANGED, "it has another size");
-	io_id(&st, &log->id);
-	return 0;
-}
-
-int change_undo(struct log *log, const struct change *ch, struct err *why)
-{
-	struct err cause = *why, back = { 0 };
-
-	if (put_back(log, ch, &back) == 0)
-		return 0;
-	log->is_broken = true;
-	err_clear(why);
-	/* Names first: whatever is too long for the text, they stay in it. */
-	err_set(why, ERR_BROKEN, "%.90s is not as it was%s%.90s: %.60s; then: %.60s",
-		path_base(log->path), ch->has_cut ? ", its cut bytes are in " : "",
-		ch->has_cut ? path_base(ch->aside) : "", cause.text, back.text);
-	why->sys = cause.sys;
-	return ERR_BROKEN;
 }

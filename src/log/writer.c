@@ -21,47 +21,63 @@ enum { OPEN_TRIES = 8 };
 /* What one try to open came to, besides 0 and errors. */
 enum { TRY_AGAIN = 1 };
 
-/* A missing file: made, or in a dry run only looked whether it could be. */
-static int open_missing(struct log *log, unsigned flags, struct err *err)
+static int open_file(struct log *log, int flags, mode_t mode, struct err *err)
 {
-	if (!(flags & LOG_CREATE)) {
+	struct stat st;
+
+	if (log->flags & LOG_BESIDE)
+		return beside_open(log->path, flags, mode, &log->fd, &st, err);
+	log->fd = io_open(log->path, flags, mode);
+	return log->fd < 0 ? err_sys(err, "open %s", log->path) : 0;
+}
+
+/* A missing file: made, or in a dry run only looked whether it could be. */
+static int open_missing(struct log *log, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (!(log->flags & LOG_CREATE)) {
 		errno = ENOENT;
 		return err_sys(err, "open %s", log->path);
 	}
 	if (log->is_dry)
 		return log_can_write(log->dir, err);
-	log->fd = io_open(log->path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, 0600);
-	if (log->fd < 0)
-		return errno == EEXIST ? TRY_AGAIN : err_sys(err, "create %s", log->path);
+	if (open_file(log, O_RDWR | O_APPEND | O_CREAT | O_EXCL, 0600, &why) < 0)
+		return why.sys == EEXIST ? TRY_AGAIN : err_hand_over(err, &why);
 	log->is_created = true;
 	return 0;
 }
 
 static int open_existing(struct log *log, const struct stat *st, struct err *err)
 {
+	struct err why = { 0 };
 	int rc = io_regular(st, log->path, err);
 
 	if (rc < 0)
 		return rc;
 	/* O_APPEND: bytes that somebody else adds can be followed, never overwritten. */
-	log->fd = io_open(log->path, O_RDWR | O_APPEND, 0);
-	if (log->fd < 0)
-		return errno == ENOENT ? TRY_AGAIN : err_sys(err, "open %s", log->path);
+	if (open_file(log, O_RDWR | O_APPEND, 0, &why) < 0)
+		return why.sys == ENOENT ? TRY_AGAIN : err_hand_over(err, &why);
 	return 0;
 }
 
-/* Does the path still name this file? 1: yes, 0: no. */
-static int path_names(const char *path, const struct log_id *id, struct err *err)
+static int look_at_name(const struct log *log, struct log_id *id, struct err *err)
+{
+	return log->flags & LOG_BESIDE ? log_stat_beside(log->path, id, err)
+				       : log_stat(log->path, id, err);
+}
+
+int log_names(const struct log *log, const struct log_id *id, struct err *err)
 {
 	struct log_id now;
-	int rc = log_stat(path, &now, err);
+	int rc = look_at_name(log, &now, err);
 
 	if (rc < 0)
 		return rc;
 	return now.exists && now.dev == id->dev && now.ino == id->ino;
 }
 
-static int look(struct log *log, struct err *err)
+int log_look(struct log *log, struct err *err)
 {
 	struct stat st;
 	int rc;
@@ -85,7 +101,7 @@ static void remove_created(struct log *log)
 	if (io_fstat(log->fd, &st) < 0 || st.st_size != 0)
 		return;
 	io_id(&st, &id);
-	if (path_names(log->path, &id, NULL) == 1 && sys->unlink(log->path) == 0)
+	if (log_names(log, &id, NULL) == 1 && sys->unlink(log->path) == 0)
 		io_sync_dir(log->dir);
 }
 
@@ -95,21 +111,23 @@ static void drop(struct log *log)
 	log->is_created = false;
 }
 
-static int try_open(struct log *log, unsigned flags, struct err *err)
+static int try_open(struct log *log, struct err *err)
 {
 	struct stat st;
 	int rc;
 
-	if (io_stat(log->path, &st) == 0)
-		rc = open_existing(log, &st, err);
+	if ((log->flags & LOG_BESIDE ? io_lstat : io_stat)(log->path, &st) == 0)
+		rc = S_ISLNK(st.st_mode)
+			     ? err_set(err, ERR_UNSUPPORTED, "%s is a symbolic link", log->path)
+			     : open_existing(log, &st, err);
 	else if (errno == ENOENT)
-		rc = open_missing(log, flags, err);
+		rc = open_missing(log, err);
 	else
 		rc = err_sys(err, "look at %s", log->path);
 	if (rc != 0 || log->fd < 0)
 		return rc;
 
-	rc = look(log, err);
+	rc = log_look(log, err);
 	if (rc == 0)
 		rc = lock_take(log->fd, &log->id, log->path, err);
 	if (rc == ERR_LOCKED) { /* somebody is already writing to what we made */
@@ -117,8 +135,8 @@ static int try_open(struct log *log, unsigned flags, struct err *err)
 		return rc;
 	}
 	/* A writer of whole files may have renamed over the name before we had the lock. */
-	if (rc == 0 && (rc = path_names(log->path, &log->id, err)) == 1)
-		return look(log, err);
+	if (rc == 0 && (rc = log_names(log, &log->id, err)) == 1)
+		return log_look(log, err);
 	if (rc == 0)
 		drop(log);
 	return rc == 0 ? TRY_AGAIN : rc;
@@ -135,12 +153,13 @@ int log_open(struct log **out, const char *path, unsigned flags, struct err *err
 		return io_no_memory(err);
 	memset(log, 0, sizeof(*log));
 	log->fd = -1;
+	log->flags = flags;
 	log->is_dry = flags & LOG_DRY_RUN;
 	rc = io_path(log->path, path, err);
 	if (rc == 0) {
 		io_dir(log->dir, log->path);
 		do
-			rc = try_open(log, flags, err);
+			rc = try_open(log, err);
 		while (rc == TRY_AGAIN && ++tries < OPEN_TRIES);
 	}
 	if (rc == TRY_AGAIN)
@@ -167,17 +186,16 @@ void log_close(struct log **log)
 	*log = NULL;
 }
 
-static int changed(const struct log *log, struct err *err)
+int log_has_changed(const struct log *log, struct err *err)
 {
 	return err_set(err, ERR_CHANGED, "%s was changed by another process", log->path);
 }
 
-/* The open file and the name must both be what `expected` says. */
-static int check_is(const struct log *log, const struct log_id *expected, struct err *err)
+int log_check_is(const struct log *log, const struct log_id *expected, struct err *err)
 {
 	struct log_id named, open_id = { 0 };
 	struct stat st;
-	int rc = log_stat(log->path, &named, err);
+	int rc = look_at_name(log, &named, err);
 
 	if (rc < 0)
 		return rc;
@@ -187,14 +205,14 @@ static int check_is(const struct log *log, const struct log_id *expected, struct
 		io_id(&st, &open_id);
 	}
 	if (!io_same(&open_id, &named))
-		return changed(log, err);
+		return log_has_changed(log, err);
 	/* "It was not there" holds for a file that is ours and empty. */
 	if (!expected->exists && log->is_created && open_id.size == 0)
 		return 0;
-	return io_same(expected, &open_id) ? 0 : changed(log, err);
+	return io_same(expected, &open_id) ? 0 : log_has_changed(log, err);
 }
 
-static int broken(const struct log *log, struct err *err)
+int log_is_broken(const struct log *log, struct err *err)
 {
 	return err_set(err, ERR_BROKEN, "%s must be opened again after a failed append", log->path);
 }
@@ -202,8 +220,8 @@ static int broken(const struct log *log, struct err *err)
 int log_expect(struct log *log, const struct log_id *expected, struct err *err)
 {
 	if (log->is_broken)
-		return broken(log, err);
-	return check_is(log, expected, err);
+		return log_is_broken(log, err);
+	return log_check_is(log, expected, err);
 }
 
 /* May the file be changed behind `committed`? Fills ch. */
@@ -215,49 +233,14 @@ static int change_begin(
 	memset(ch, 0, sizeof(*ch));
 	ch->aside_fd = -1;
 	if (log->is_broken)
-		return broken(log, err);
-	rc = check_is(log, &log->id, err);
+		return log_is_broken(log, err);
+	rc = log_check_is(log, &log->id, err);
 	if (rc < 0)
 		return rc;
 	if (committed > log->id.size)
 		return err_set(err, ERR_USAGE, "%s ends before its committed length", log->path);
 	ch->old_size = log->id.size;
 	ch->base = committed;
-	return 0;
-}
-
-/*
- * The name may be younger than the last directory sync: this handle made it,
- * or a program that renames without syncing. Data behind a name that a power
- * cut takes away would be acknowledged and lost.
- */
-static int sync_name(struct log *log, struct err *err)
-{
-	if (log->has_name_synced)
-		return 0;
-	if (log->is_created && io_fsync(log->fd) < 0)
-		return err_sys(err, "sync %s", log->path);
-	/* A folder that may be searched but not read can not be opened, thus not synced. */
-	if (io_sync_dir(log->dir) < 0 && (log->is_created || errno != EACCES))
-		return err_sys(err, "sync the folder of %s", log->path);
-	log->has_name_synced = true;
-	return 0;
-}
-
-/* The tail is safe elsewhere before the first byte of it is cut. */
-static int cut_tail(struct log *log, struct change *ch, struct err *err)
-{
-	int rc;
-
-	if (ch->base == ch->old_size)
-		return 0;
-	rc = aside_make(log, ch, err);
-	if (rc < 0)
-		return rc;
-	ch->has_cut = true;
-	/* Synced: else a power cut may mix the old tail with the new records. */
-	if (io_ftruncate(log->fd, ch->base) < 0 || io_fsync(log->fd) < 0)
-		return err_sys(err, "cut the torn end of %s", log->path);
 	return 0;
 }
 
@@ -272,54 +255,35 @@ static int is_line_start(const struct log *log, uint64_t off, struct err *err)
 	return last == '\n';
 }
 
-/* One write() as long as the system takes all; what it leaves is written behind. */
-static int put(struct log *log, struct change *ch, const char *p, size_t n, struct err *err)
-{
-	struct stat st;
-
-	ch->added = n;
-	if (io_write(log->fd, p, n) < 0)
-		return err_sys(err, "append to %s", log->path);
-	if (io_fdatasync(log->fd) < 0)
-		return err_sys(err, "sync %s", log->path);
-	if (io_fstat(log->fd, &st) < 0)
-		return err_sys(err, "look at %s", log->path);
-	if ((uint64_t)st.st_size != ch->base + n)
-		return changed(log, err);
-	io_id(&st, &log->id);
-	return 0;
-}
-
-static void fill_info(
-	const struct log *log, const struct change *ch, uint64_t off, struct log_append_info *info)
+static void fill_info(const struct log *log, const struct change *ch, uint64_t off,
+	struct log_append_info *info)
 {
 	if (!info)
 		return;
 	info->off = off;
 	info->torn_bytes = ch->old_size - ch->base;
 	memcpy(info->torn_path, ch->aside, sizeof(info->torn_path));
+	memcpy(info->before_path, ch->before, sizeof(info->before_path));
 	info->id = log->id;
 }
 
-/* `p` is written at ch->base, behind the cut. Takes everything back on failure. */
-static int change_apply(
-	struct log *log, struct change *ch, const char *p, size_t n, struct err *err)
+/* Only looked: the name that a copy of the tail would get. */
+static int dry_run(const struct log *log, struct change *ch, struct err *err)
 {
-	struct err why = { 0 };
-	int rc = sync_name(log, &why);
+	ch->put.at = ch->base;
+	return ch->base < ch->old_size ? aside_make(log, ch, err) : 0;
+}
 
-	if (rc < 0) /* nothing was touched yet */
-		return err_hand_over(err, &why);
-	rc = cut_tail(log, ch, &why);
-	if (rc == 0 && n > 0)
-		rc = put(log, ch, p, n, &why);
-	else if (rc == 0)
-		rc = look(log, &why);
-	if (rc < 0) {
-		change_undo(log, ch, &why);
-		return err_hand_over(err, &why);
-	}
-	log->has_appended = true;
+/* A copy of p with a newline before it: it travels in the same write. */
+static int join_newline(struct change *ch, char **joined, struct err *err)
+{
+	*joined = sys->malloc(ch->n + 1);
+	if (!*joined)
+		return io_no_memory(err);
+	(*joined)[0] = '\n';
+	memcpy(*joined + 1, ch->p, ch->n);
+	ch->p = *joined;
+	ch->n++;
 	return 0;
 }
 
@@ -330,30 +294,26 @@ static int append(struct log *log, uint64_t committed, const char *p, size_t n, 
 	struct change ch;
 	char *joined = NULL;
 	size_t extra = 0;
-	int rc;
+	int rc = change_begin(log, committed, &ch, err);
 
-	rc = change_begin(log, committed, &ch, err);
+	ch.p = p;
+	ch.n = n;
+	if (rc == 0)
+		rc = change_choose(log, &ch, is_lines, err);
 	if (rc == 0 && is_lines) {
 		rc = is_line_start(log, ch.base, err);
 		extra = !rc;
+		rc = rc < 0 ? rc : 0;
 	}
-	if (rc < 0)
-		return rc;
-	if (log->is_dry) {
-		rc = ch.base < ch.old_size ? aside_make(log, &ch, err) : 0;
-		goto out;
+	if (rc == 0 && log->is_dry) {
+		rc = dry_run(log, &ch, err);
+	} else if (rc == 0) {
+		rc = extra ? join_newline(&ch, &joined, err) : 0;
+		if (rc == 0)
+			rc = change_apply(log, &ch, err);
 	}
-	if (extra) { /* the missing newline travels in the same write */
-		joined = sys->malloc(n + 1);
-		if (!joined)
-			return io_no_memory(err);
-		joined[0] = '\n';
-		memcpy(joined + 1, p, n);
-	}
-	rc = change_apply(log, &ch, joined ? joined : p, n + extra, err);
-out:
 	if (rc == 0)
-		fill_info(log, &ch, ch.base + extra, info);
+		fill_info(log, &ch, ch.put.at + extra, info);
 	io_close(&ch.aside_fd);
 	free(joined);
 	return rc;
@@ -384,7 +344,9 @@ int log_set_aside(
 	if (rc < 0)
 		return rc;
 	if (ch.base < ch.old_size)
-		rc = log->is_dry ? aside_make(log, &ch, err) : change_apply(log, &ch, NULL, 0, err);
+		rc = change_choose(log, &ch, false, err);
+	if (rc == 0 && ch.base < ch.old_size)
+		rc = log->is_dry ? dry_run(log, &ch, err) : change_apply(log, &ch, err);
 	if (rc == 0)
 		fill_info(log, &ch, ch.base, info);
 	io_close(&ch.aside_fd);

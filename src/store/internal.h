@@ -84,8 +84,6 @@ struct undo {
 	bool was_set;     /* there was a label or title */
 };
 
-enum { WORK_LIVE_MS = 60000 };
-
 struct work {
 	struct session *s;
 	const struct format *fmt;
@@ -107,6 +105,7 @@ struct work {
 	struct arena parents_arena;
 	struct undo *undo;
 	size_t nundo, undo_cap;
+	bool is_forced; /* work_force */
 	char why[300]; /* of work_can */
 	struct log_id watched;    /* the file as it was when rests.c began to watch it */
 	uint64_t watched_at;      /* monotonic us; 0: it was not, or not to the end */
@@ -125,6 +124,25 @@ void work_reapply(struct work *w);
 int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *err);
 /* Up to date, and the entry of that id: ERR_NOTFOUND when it is gone. */
 int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *err);
+
+/*
+ * ERR_IO when a read of the file failed while or since it was loaded: what is known of it may lack
+ * something, and nothing may be built on that.
+ */
+int work_check_read(const struct work *w, struct err *err);
+/* The descriptor of the file, see format.h: around every call that may have to cut. */
+void work_let_go(struct work *w);
+void work_take_up(struct work *w);
+/* For writing, as far as the system tells. */
+bool work_is_open_elsewhere(const struct work *w);
+
+/* ---- live.c ---- */
+
+/*
+ * Before bytes of the file are cut or a turn is closed: ERR_LOCKED when somebody may be at it, with
+ * the time of the last write. work_force allows what is only fresh, and the open turn.
+ */
+int work_check_rest(struct work *w, bool cuts, bool closes_turn, struct err *err);
 
 /* ---- news.c ---- */
 
@@ -184,8 +202,9 @@ struct new_entry {
 	struct buf line; /* as it will stand in the file, with its newline */
 };
 /* Role and parent of what `spec` asks for (its `at` is current), and the line. */
-int new_entry_make(
-	struct work *w, const struct fork_spec *spec, struct new_entry *n, struct err *err);
+/* id: 36 characters, of random_uuid4. */
+int new_entry_make(struct work *w, const struct fork_spec *spec, const char *id,
+	struct new_entry *n, struct err *err);
 void new_entry_release(struct new_entry *n);
 
 #endif

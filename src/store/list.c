@@ -371,7 +371,8 @@ const struct session_row *store_row(const struct store *st, size_t i)
 	struct session_row *row = &st->rows[i]->pub;
 
 	/* time goes on between two looks at the disk */
-	row->is_live = !row->is_gone && clock_is_near(row->mtime, WORK_LIVE_MS);
+	row->live = row->is_gone ? LIVE_QUIET
+				 : live_of(row->is_in_use, row->mtime, row->has_open_turn);
 	return row;
 }
 

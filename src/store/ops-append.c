@@ -20,15 +20,19 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "format/dsh/dsh.h"
 #include "json/scan.h"
 #include "json/value.h"
 #include "store/ops-dsh.h"
 
-/* The session is locked and still what was read; ERR_CHANGED: look again. */
-static int lock_session(struct work *w, struct log **log, struct err *err)
+/*
+ * The session is locked and still what was read; ERR_CHANGED: look again. Blank
+ * lines are passed over by all who read these files.
+ */
+static int lock_session(struct work *w, unsigned flags, struct log **log, struct err *err)
 {
-	int rc = log_open(log, w->path, 0, err);
+	int rc = log_open(log, w->path, LOG_BLANKS | flags, err);
 
 	if (rc == 0)
 		rc = log_expect(*log, w->fmt->file(w->s), err);
@@ -91,8 +95,12 @@ static int append_logged(struct work *w, struct log *session, const struct buf *
 	if (rc < 0)
 		goto out;
 	/* the reflog is on stable storage: now the entry itself */
+	work_let_go(w);
 	rc = log_append(session, w->s->committed, line->p, line->n, info, &e);
-	if (rc < 0) {
+	work_take_up(w);
+	if (rc == ERR_BROKEN) { /* it may be there: the note must stay, too */
+		err_hand_over(err, &e);
+	} else if (rc < 0) {
 		rc = take_back(reflog, &note, &e);
 		err_hand_over(err, &e);
 	}
@@ -140,21 +148,41 @@ static void say_forked(struct work *w, const struct new_entry *n, const struct f
 	buf_release(&b);
 }
 
+/*
+ * An agent that saves the whole file may have read ours before it put its file
+ * in the place of the one that we wrote to: then the entry is there, and must not
+ * come twice. It is noted again, for the note was taken back.
+ */
+static int came_all_the_same(struct work *w, const struct new_entry *n, struct err *err)
+{
+	struct buf lines = { 0 };
+	int rc;
+
+	reflog_put_append(&lines, (struct str){ n->line.p, n->line.n - 1 }, clock_now_ms());
+	rc = reflog_write(&w->reflog, &lines, err);
+	buf_release(&lines);
+	return rc;
+}
+
 /* One try. ERR_CHANGED: somebody wrote between reading and locking. */
-static int fork_once(
-	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err)
+static int fork_once(struct work *w, const struct fork_spec *spec, const char *id, bool dry,
+	struct done *d, struct err *err)
 {
 	struct log_append_info info = { 0 };
 	struct new_entry n;
 	struct log *log = NULL;
-	int rc = new_entry_make(w, spec, &n, err);
+	int rc = new_entry_make(w, spec, id, &n, err);
 
 	if (rc < 0)
 		return rc;
-	if (dry) {
+	if (session_find(w->s, str_of(id)) != ENTRY_NONE) {
+		rc = came_all_the_same(w, &n, err);
+	} else if (dry) {
 		rc = show_lines(w, &n.line, d, err);
 	} else {
-		rc = lock_session(w, &log, err);
+		rc = work_check_rest(w, w->s->is_torn, false, err);
+		if (rc == 0)
+			rc = lock_session(w, 0, &log, err);
 		if (rc == 0)
 			rc = append_logged(w, log, &n.line, &info, err);
 		w->has_written = rc == 0;
@@ -186,9 +214,11 @@ int work_fork(
 	struct fork_spec now = *spec;
 	struct buf id = { 0 };
 	struct err e = { 0 };
+	char new_id[37];
 	int tries = 0, rc;
 
 	done_begin(d);
+	random_uuid4(new_id); /* one for all tries: then it can be seen whether it came */
 	rc = work_check(w, FORMAT_APPEND, &e);
 	if (rc == 0 && spec->at != ENTRY_NONE)
 		rc = work_entry_id(w, spec->at, &id, &e);
@@ -198,7 +228,7 @@ int work_fork(
 		else
 			rc = work_sync_entry(w, (struct str){ id.p, id.n }, &now.at, &e);
 		if (rc == 0)
-			rc = fork_once(w, &now, dry, d, &e);
+			rc = fork_once(w, &now, new_id, dry, d, &e);
 		if (rc != ERR_CHANGED || ++tries == OPS_TRIES)
 			break;
 		/* the agent wrote meanwhile: take that in, then hang under the same entry */
@@ -270,6 +300,8 @@ static void say_repaired(struct work *w, size_t nlost, size_t norphans, bool dry
 	if (norphans)
 		buf_printf(&b, ", %zu without %s parent: it is gone", norphans,
 			plural(norphans, "its", "their"));
+	if (info->before_path[0])
+		buf_printf(&b, "; the old file is %s", path_base(info->before_path));
 	done_say(d, "%s", b.p);
 	buf_release(&b);
 }
@@ -290,11 +322,15 @@ static int repair_once(struct work *w, bool dry, struct done *d, struct err *err
 	if (rc == 0 && dry) {
 		rc = nlost ? show_lines(w, &lines, d, err) : 0;
 	} else if (rc == 0) {
-		rc = lock_session(w, &log, err);
+		rc = work_check_rest(w, w->s->is_torn, false, err);
+		if (rc == 0)
+			rc = lock_session(w, LOG_ANEW, &log, err);
+		work_let_go(w);
 		if (rc == 0 && nlost)
 			rc = log_append(log, w->s->committed, lines.p, lines.n, &info, err);
 		else if (rc == 0)
 			rc = log_set_aside(log, w->s->committed, &info, err);
+		work_take_up(w);
 		w->has_written = rc == 0;
 		log_close(&log);
 	}

@@ -33,10 +33,10 @@ static int lock_beside(struct work *w, struct log **lock, struct err *err)
 	char *path = path_join(w->dir, "session.lock");
 	struct log_id id;
 	struct err e = { 0 };
-	int rc = log_stat(path, &id, err);
+	int rc = log_stat_beside(path, &id, err);
 
 	if (rc == 0 && id.exists) {
-		rc = log_open(lock, path, 0, &e);
+		rc = log_open(lock, path, LOG_BESIDE, &e);
 		if (rc < 0 && err_is_denied(&e)) /* whoever may not write there is not kept out */
 			rc = 0;
 		else if (rc < 0)
@@ -56,7 +56,7 @@ int dsh_lock(struct work *w, bool is_read, struct dsh_lock *lock, struct err *er
 		rc = lock_beside(w, &lock->beside, err);
 	if (rc < 0)
 		return rc;
-	rc = log_open(&lock->log, w->path, 0, &e);
+	rc = log_open(&lock->log, w->path, LOG_ALONE | LOG_ANEW, &e);
 	if (rc == 0)
 		rc = log_expect(lock->log, w->fmt->file(w->s), &e);
 	if (rc < 0 && is_read &&
@@ -116,6 +116,8 @@ static void say_repaired(const struct log_append_info *info, uint64_t torn, uint
 			dry ? "would append" : "appended", nevents, plural(nevents, "", "s"));
 	if (nevents && !torn && !dry)
 		buf_printf(&b, " that close%s the interrupted turn", nevents == 1 ? "s" : "");
+	if (info->before_path[0])
+		buf_printf(&b, "; the old file is %s", path_base(info->before_path));
 	done_say(d, "%s", b.p);
 	buf_release(&b);
 }
@@ -128,16 +130,26 @@ static int commit(struct log *log, struct work *w, const struct buf *text,
 	const struct buf *bytes = text;
 	int rc = 0;
 
-	if (text->n == 0)
-		return log_set_aside(log, w->s->committed, info, err);
-	if (dsh_is_zstd(w->s)) {
+	if (text->n && dsh_is_zstd(w->s)) {
 		rc = log_frame_encode(&frame, text->p, text->n, err);
 		bytes = &frame;
 	}
-	if (rc == 0)
+	work_let_go(w);
+	if (rc == 0 && text->n == 0)
+		rc = log_set_aside(log, w->s->committed, info, err);
+	else if (rc == 0)
 		rc = log_append_bytes(log, w->s->committed, bytes->p, bytes->n, info, err);
+	work_take_up(w);
 	buf_release(&frame);
 	return rc;
+}
+
+static bool closes_turn(const struct work *w)
+{
+	size_t n;
+
+	dsh_closers(w->s, &n);
+	return n > 0;
 }
 
 static int repair(struct work *w, bool is_salvage, bool dry, struct done *d, struct err *err)
@@ -163,12 +175,18 @@ static int repair(struct work *w, bool is_salvage, bool dry, struct done *d, str
 	if (rc == 0 && dry) {
 		buf_add(&d->lines, text.n ? text.p : "", text.n);
 		if (torn) /* the name that the copy would get */
-			rc = log_open(&look, w->path, LOG_DRY_RUN, err);
+			rc = log_open(&look, w->path, LOG_DRY_RUN | LOG_ANEW, err);
+		work_let_go(w);
 		if (rc == 0 && torn)
 			rc = log_set_aside(look, w->s->committed, &info, err);
+		work_take_up(w);
 		log_close(&look);
 	} else if (rc == 0) {
-		rc = dsh_lock(w, false, &lock, err);
+		rc = work_check_rest(w, torn > 0, closes_turn(w), err);
+		if (rc == 0)
+			rc = work_check_read(w, err);
+		if (rc == 0)
+			rc = dsh_lock(w, false, &lock, err);
 		if (rc == 0)
 			rc = commit(lock.log, w, &text, &info, err);
 		w->has_written = rc == 0;

@@ -44,14 +44,15 @@ static void copy_release(struct copy *c)
 static int copy_make(struct work *w, const struct fork_spec *spec, struct copy *c, struct err *err)
 {
 	uint32_t last = spec->is_retry ? w->s->entries[spec->at].parent : spec->at;
-	char *name;
+	char *name, id[37];
 	int rc = 0;
 
+	random_uuid4(id);
 	*c = (struct copy){ .has_entry = spec->content.p != NULL };
 	if (last != ENTRY_NONE)
 		c->branch = session_branch(w->s, last, &c->n);
 	if (c->has_entry)
-		rc = new_entry_make(w, spec, &c->entry, err);
+		rc = new_entry_make(w, spec, id, &c->entry, err);
 	if (rc == 0 && c->n == 0 && !c->has_entry)
 		rc = err_set(err, ERR_USAGE, "nothing to copy: no entry stands before this one");
 	random_uuid4(c->id);

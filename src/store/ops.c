@@ -141,8 +141,8 @@ static int take_role(
 	return rc;
 }
 
-int new_entry_make(
-	struct work *w, const struct fork_spec *spec, struct new_entry *n, struct err *err)
+int new_entry_make(struct work *w, const struct fork_spec *spec, const char *id,
+	struct new_entry *n, struct err *err)
 {
 	uint32_t parent = spec->at;
 	struct tree_entry e = { .content = spec->content };
@@ -164,7 +164,7 @@ int new_entry_make(
 	}
 	n->has_parent = parent != ENTRY_NONE;
 	n->time = clock_now_ms();
-	random_uuid4(n->id);
+	memcpy(n->id, id, sizeof(n->id));
 	e.id = str_of(n->id);
 	if (n->has_parent)
 		e.parent = (struct str){ n->parent.p, n->parent.n };

@@ -53,7 +53,7 @@ static int open_state(struct reflog *r, struct log **out, struct err *err)
 		return err_set(err, ERR_IO, "no place for a reflog: there is no home folder");
 	rc = log_mkdirs(r->folder, err);
 	if (rc == 0)
-		rc = log_open(out, r->file[REFLOG_STATE].path, LOG_CREATE, err);
+		rc = log_open(out, r->file[REFLOG_STATE].path, LOG_CREATE | LOG_BESIDE, err);
 	return rc;
 }
 
@@ -65,7 +65,7 @@ int reflog_lock(struct reflog *r, struct log **out, int *place, struct err *err)
 
 	*place = REFLOG_BESIDE;
 	if (beside)
-		rc = log_open(out, beside, LOG_CREATE, &e);
+		rc = log_open(out, beside, LOG_CREATE | LOG_BESIDE, &e);
 	if (!beside || (rc < 0 && err_is_denied(&e))) {
 		*place = REFLOG_STATE;
 		err_clear(&e);

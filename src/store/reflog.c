@@ -284,8 +284,8 @@ static void read_file(struct reflog *r, int place)
 	f->is_cut = false;
 	if (!f->path)
 		return;
-	if (log_stat(f->path, &f->id, &err) == 0 && f->id.exists &&
-		log_reader_open(&in, f->path, &err) == 0) {
+	if (log_stat_beside(f->path, &f->id, &err) == 0 && f->id.exists &&
+		log_reader_open_beside(&in, f->path, &err) == 0) {
 		f->id = *log_reader_id(in);
 		read_lines(r, place, in, &err);
 	}
@@ -336,7 +336,7 @@ bool reflog_changed(struct reflog *r)
 	for (int i = 0; i < REFLOG_PLACES; i++) {
 		struct log_id now = { 0 };
 
-		if (r->file[i].path && log_stat(r->file[i].path, &now, NULL) == 0 &&
+		if (r->file[i].path && log_stat_beside(r->file[i].path, &now, NULL) == 0 &&
 			log_id_differs(&r->file[i].id, &now))
 			return true;
 	}
@@ -362,7 +362,7 @@ int reflog_entry_bytes(const struct reflog *r, size_t i, struct buf *out, struct
 	size_t got = 0, start = out->n;
 	int rc;
 
-	rc = log_reader_open(&in, path, err);
+	rc = log_reader_open_beside(&in, path, err);
 	if (rc < 0)
 		goto out;
 	buf_reserve(out, raw->len);

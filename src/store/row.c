@@ -137,6 +137,7 @@ static void fill(struct row *row, struct work *w)
 	pub->first_time = s->first_time;
 	pub->last_time = s->last_time;
 	pub->has_open_turn = work_interrupted(w, said);
+	pub->is_in_use = work_is_open_elsewhere(w);
 	pub->is_torn = s->is_torn;
 	pub->torn_bytes = s->is_torn ? s->size - s->committed : 0;
 	pub->is_damaged = false;

@@ -17,6 +17,18 @@
 #include "model/layout.h"
 #include "model/session.h"
 
+/* ---------------------------------------------------------------- is somebody there? */
+
+/*
+ * Is somebody at a session? One rule for lists, screens, commands and
+ * operations: in use while a lock on it is held or it is open for writing
+ * somewhere; fresh when its file changed within the last minute, or within ten
+ * with an open turn: an agent that is silent may be waiting for a model; else
+ * quiet.
+ */
+enum live { LIVE_QUIET, LIVE_FRESH, LIVE_IN_USE };
+enum live live_of(bool in_use, int64_t mtime_ms, bool has_open_turn);
+
 /* ---------------------------------------------------------------- roots and the list */
 
 enum row_state {
@@ -44,7 +56,8 @@ struct session_row {
 	bool has_open_turn;       /* interrupted, unless it still runs: work_interrupted */
 	bool is_uncounted;        /* `entries` is unknown */
 	bool is_readonly;         /* this process may not write in its folder */
-	bool is_live;             /* the file changed in the last minute, or grows while open */
+	bool is_in_use;           /* open for writing when it was loaded */
+	enum live live;           /* by the one rule, at this moment */
 	bool is_gone;             /* it was there and is not any more */
 	const char *preview_user,
 		*preview_model; /* last prompt and last answer, short, unsanitised */
@@ -105,8 +118,30 @@ enum work_change {
 
 int work_open(struct work **out, const char *path, struct err *err);
 void work_close(struct work **w);
-/* Its file changed within the last minute: somebody may be writing it. */
-bool work_is_live(const struct work *w);
+
+/* By the rule of live_of. */
+struct live_look {
+	enum live state;
+	bool is_locked;  /* else it is only open */
+	long pid;        /* of who holds the lock; 0: not known */
+	int64_t mtime;   /* ms */
+};
+/* Looks at the disk. A file that can not be looked at is as fresh as it was when it was read. */
+void work_live(struct work *w, struct live_look *out);
+/* The state alone, from what was read: for who draws. */
+enum live work_live_seen(const struct work *w);
+/* "written 12 s ago", for sentences and questions. */
+void live_when(int64_t mtime_ms, char out[40]);
+/*
+ * Would a repair be refused as things are, without work_force? `said` gets the reason as the
+ * beginning of a question: "A turn is open".
+ */
+bool work_repair_is_risky(const struct work *w, const struct live_look *live, char said[200]);
+/*
+ * The person was asked, or said --force: what follows may cut a file that is
+ * fresh, and close an open turn. Nothing allows it while the file is in use.
+ */
+void work_force(struct work *w, bool on);
 struct session *work_session(struct work *w); /* borrowed; another one after WORK_REPLACED */
 /* 1: more to load, 0: complete (tip, labels, problems are final), < 0: err. */
 int work_step(struct work *w, unsigned budget_us, struct err *err);

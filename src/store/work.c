@@ -203,9 +203,49 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 	return read_and_compare(w, n, err);
 }
 
-bool work_is_live(const struct work *w)
+static struct log_reader *reader_of(const struct work *w)
 {
-	return clock_is_near(w->fmt->file(w->s)->mtime_ns / 1000000, WORK_LIVE_MS);
+	return w->fmt->reader ? w->fmt->reader(w->s) : NULL;
+}
+
+static const char *read_trouble(const struct work *w)
+{
+	struct log_reader *r = reader_of(w);
+
+	return r ? log_reader_trouble(r) : NULL;
+}
+
+int work_check_read(const struct work *w, struct err *err)
+{
+	const char *why = read_trouble(w);
+
+	if (!why)
+		return 0;
+	return err_set(err, ERR_IO, "%s could not be read whole (%s); nothing was changed", w->path,
+		why);
+}
+
+void work_let_go(struct work *w)
+{
+	struct log_reader *r = reader_of(w);
+
+	if (r)
+		log_reader_let_go(r);
+}
+
+void work_take_up(struct work *w)
+{
+	struct log_reader *r = reader_of(w);
+
+	if (r)
+		log_reader_take_up(r);
+}
+
+bool work_is_open_elsewhere(const struct work *w)
+{
+	struct log_reader *r = reader_of(w);
+
+	return r && log_reader_has_writer(r);
 }
 
 void work_read_sidecar(struct work *w)

@@ -149,7 +149,7 @@ snapshot . >"$tmp/after"
 want_same "$tmp/before" "$tmp/after"
 
 # ---- with its turn closed it is a log like any other
-run repair "$tools"
+run repair --force "$tools"
 want 0
 run show "$tools"
 want_line '^tip +22, the last entry of the file$'

@@ -68,7 +68,7 @@ for log in $(logs .); do
 	cp "$tmp/out" "$tmp/lines"
 	snapshot "$root" >"$tmp/after"
 	same_text "a dry run changed something" "$tmp/untouched" "$tmp/after"
-	run repair "$log"
+	run repair --force "$log"
 	want 0
 	text_of "$log" >"$tmp/after"
 	case $(head -c 1 "$tmp/lines") in
@@ -78,7 +78,7 @@ for log in $(logs .); do
 		;;
 	esac
 	cp "$log" "$tmp/once"
-	run repair "$log"
+	run repair --force "$log"
 	want 0
 	want_line '^nothing to repair$'
 	same_text "a second repair changed the log" "$tmp/once" "$log"
@@ -92,7 +92,7 @@ run repair "$bad" --dry-run
 want 0
 want_err '^bough: cut: \{"type":"turn/start","seq":10,$'
 tail -c 80 "$bad" >"$tmp/cut"
-run repair "$bad"
+run repair --force "$bad"
 want 0
 want_line "^80 torn bytes set aside in .*/session\\.jsonl\\.torn-1199\$"
 same_text "the copy holds other bytes" "$tmp/cut" "$bad.torn-1199"
@@ -100,7 +100,7 @@ same_text "the copy holds other bytes" "$tmp/cut" "$bad.torn-1199"
 fresh_dsh torn-raw corrupt-checksum corrupt-garbage events headers-zstd
 for log in $(logs . | grep -E '/(r-badmid|r-gapmid|r-blank|d-one|e-unknown|e-delta|v-one|v-three)/'); do
 	cp "$log" "$tmp/once"
-	run repair "$log"
+	run repair --force "$log"
 	want 3
 	run fork "$log" 0
 	want 3
@@ -115,14 +115,14 @@ want_err 'may not be continued: the log has another version than 0'
 garbage=$(logs corrupt-garbage | grep /d-one/)
 run repair "$garbage"
 want_err 'sets? that aside'
-run repair --salvage "$garbage"
+run repair --salvage --force "$garbage"
 want 0
 [ -f "$garbage.torn-1427" ] || fail "the damaged end is not kept"
 run verify "$garbage"
 want 0
 damaged=$(logs corrupt-checksum | grep /d-one/)
 cp "$damaged" "$tmp/once"
-run repair --salvage "$damaged"
+run repair --salvage --force "$damaged"
 want 3
 same_text "damage in the middle was cut" "$tmp/once" "$damaged"
 

@@ -46,10 +46,14 @@ struct node {
 /* In place of a node: the name is a folder's. */
 enum { FOLDER = -2 };
 
-/* One change of names: `gone` goes, `come` comes and names the node. Empty: none. */
+/*
+ * One change of names: `gone` goes, `come` comes and names the node. Empty: none. An exchange:
+ * `gone` stays, and names `other`.
+ */
 struct name_op {
 	char gone[TEMP_PATH], come[TEMP_PATH];
-	int node;
+	int node, other;
+	bool is_exchange;
 };
 
 struct name {
@@ -134,23 +138,38 @@ static void do_name_op(struct name *names, const struct name_op *op)
 {
 	struct name *at = op->gone[0] ? find_name(names, op->gone) : NULL;
 
-	if (at)
+	if (at && op->is_exchange)
+		at->node = op->other;
+	else if (at)
 		at->path[0] = '\0';
 	if (op->come[0])
 		put_name(names, op->come, op->node);
 }
 
-static void new_name_op(struct crashsim *sim, const char *gone, const char *come, int node)
+static void add_name_op(struct crashsim *sim, const struct name_op *op)
 {
-	struct name_op *op = &sim->pending[sim->npending];
-
 	if (sim->npending == MAX_OPS)
 		give_up("too many names are pending");
-	set_path(op->gone, gone);
-	set_path(op->come, come);
-	op->node = node;
+	sim->pending[sim->npending++] = *op;
 	do_name_op(sim->visible, op);
-	sim->npending++;
+}
+
+static void new_name_op(struct crashsim *sim, const char *gone, const char *come, int node)
+{
+	struct name_op op = { .node = node };
+
+	set_path(op.gone, gone);
+	set_path(op.come, come);
+	add_name_op(sim, &op);
+}
+
+static void exchange_names(struct crashsim *sim, const struct name *a, const struct name *b)
+{
+	struct name_op op = { .node = a->node, .other = b->node, .is_exchange = true };
+
+	set_path(op.gone, a->path);
+	set_path(op.come, b->path);
+	add_name_op(sim, &op);
 }
 
 static bool is_in(const char *path, const char *dir)
@@ -196,7 +215,8 @@ static void new_op(struct node *node, uint64_t off, char *p, size_t n)
 	if (node->nops == MAX_OPS)
 		give_up("too many writes are pending");
 	node->op[node->nops++] = (struct op){ off, p, n };
-	node->size = p ? off + n : off;
+	if (!p || off + n > node->size)
+		node->size = p ? off + n : off;
 }
 
 /* Which pending changes are kept, where the last write is cut, and what follows the cut. */
@@ -316,6 +336,7 @@ static void replay(struct crashsim *sim, struct event *e)
 {
 	struct node *node = node_of(sim, e->fd);
 	struct name *from = find_name(sim->visible, e->path);
+	struct name *to = find_name(sim->visible, e->to);
 
 	if (!strcmp(e->what, "open"))
 		replay_open(sim, e);
@@ -323,6 +344,8 @@ static void replay(struct crashsim *sim, struct event *e)
 		sim->fd_node[e->fd] = -1;
 	else if (!strcmp(e->what, "write") && node)
 		new_op(node, node->size, own(e->p, e->n), e->n);
+	else if (!strcmp(e->what, "overwrite") && node)
+		new_op(node, e->size, own(e->p, e->n), e->n);
 	else if (!strcmp(e->what, "ftruncate") && node)
 		new_op(node, e->size, NULL, 0);
 	else if ((!strcmp(e->what, "fsync") || !strcmp(e->what, "fdatasync")) && node)
@@ -335,6 +358,8 @@ static void replay(struct crashsim *sim, struct event *e)
 		new_name_op(sim, NULL, e->path, FOLDER);
 	else if (!strcmp(e->what, "link") && from)
 		new_name_op(sim, NULL, e->to, from->node);
+	else if (!strcmp(e->what, "rename_exchange") && from && to)
+		exchange_names(sim, from, to);
 	else if (!strncmp(e->what, "rename", 6) && from)
 		new_name_op(sim, e->path, e->to, from->node);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "log/sys.h"
@@ -27,6 +28,7 @@ static struct {
 	unsigned hits;
 	struct fake_trace trace;
 	uint64_t random;
+	bool no_lease, is_leased;
 	void (*listener)(const struct fake_event *e, void *arg);
 	void *arg;
 } fake;
@@ -113,6 +115,30 @@ static int fake_open(const char *path, int flags, mode_t mode)
 	return fd;
 }
 
+/* Listeners want whole paths: the folder's, by its descriptor, and the name. */
+static int fake_openat(int dir, const char *name, int flags, mode_t mode)
+{
+	char path[8192], link[64];
+	ssize_t n;
+	int fd;
+
+	if (fails(flags & O_CREAT ? "create" : "open"))
+		return -1;
+	fd = sys_real.openat(dir, name, flags, mode);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	n = fd >= 0 ? readlink(link, path, 4096) : -1;
+	if (n > 0) {
+		snprintf(path + n, sizeof(path) - (size_t)n, "/%s", name);
+		tell((struct fake_event){ .name = "open", .path = path, .fd = fd, .flags = flags });
+	}
+	return fd;
+}
+
+static struct dirent *fake_readdir(DIR *dir)
+{
+	return fails("readdir") ? NULL : sys_real.readdir(dir);
+}
+
 static ssize_t fake_pread(int fd, void *p, size_t n, off_t off)
 {
 	enum verdict verdict = count("pread", n);
@@ -160,6 +186,24 @@ static ssize_t fake_write(int fd, const void *p, size_t n)
 	return -1;
 }
 
+static off_t fake_tell(int fd)
+{
+	return fails("tell") ? -1 : sys_real.tell(fd);
+}
+
+static ssize_t fake_overwrite(int fd, const void *p, size_t n, off_t off)
+{
+	ssize_t w = fails("overwrite") ? -1 : sys_real.overwrite(fd, p, n, off);
+
+	if (w > 0)
+		tell((struct fake_event){ .name = "overwrite",
+			.fd = fd,
+			.p = p,
+			.n = (size_t)w,
+			.size = (uint64_t)off });
+	return w;
+}
+
 static int fake_ftruncate(int fd, off_t size)
 {
 	int rc = fails("ftruncate") ? -1 : sys_real.ftruncate(fd, size);
@@ -197,6 +241,37 @@ static int fake_flock(int fd, int operation)
 	return fails("flock") ? -1 : sys_real.flock(fd, operation);
 }
 
+static long fake_lock_holder(dev_t dev, ino_t ino)
+{
+	return fails("lock_holder") ? -1 : sys_real.lock_holder(dev, ino);
+}
+
+static int fake_lease(int fd, int type)
+{
+	int rc;
+
+	if (fails("lease"))
+		return -1;
+	if (fake.no_lease && type != F_UNLCK) {
+		errno = ENOTSUP;
+		return -1;
+	}
+	rc = sys_real.lease(fd, type);
+	if (rc == 0 && type != F_RDLCK)
+		fake.is_leased = type == F_WRLCK;
+	return rc;
+}
+
+void fake_no_lease(bool on)
+{
+	fake.no_lease = on;
+}
+
+bool fake_is_leased(void)
+{
+	return fake.is_leased;
+}
+
 static int two_names(
 	const char *name, int (*real)(const char *, const char *), const char *from, const char *to)
 {
@@ -220,6 +295,11 @@ static int fake_rename(const char *from, const char *to)
 static int fake_rename_noreplace(const char *from, const char *to)
 {
 	return two_names("rename_noreplace", sys_real.rename_noreplace, from, to);
+}
+
+static int fake_rename_exchange(const char *a, const char *b)
+{
+	return two_names("rename_exchange", sys_real.rename_exchange, a, b);
 }
 
 static int one_name(const char *name, int rc, const char *path)
@@ -301,17 +381,24 @@ static const struct sys table = {
 	.fstat = fake_fstat,
 	.access = fake_access,
 	.open = fake_open,
+	.openat = fake_openat,
+	.readdir = fake_readdir,
 	.pread = fake_pread,
 	.close = fake_close,
 	.write = fake_write,
+	.tell = fake_tell,
+	.overwrite = fake_overwrite,
 	.ftruncate = fake_ftruncate,
 	.fsync = fake_fsync,
 	.fdatasync = fake_fdatasync,
 	.fchmod = fake_fchmod,
 	.flock = fake_flock,
+	.lock_holder = fake_lock_holder,
+	.lease = fake_lease,
 	.link = fake_link,
 	.rename = fake_rename,
 	.rename_noreplace = fake_rename_noreplace,
+	.rename_exchange = fake_rename_exchange,
 	.unlink = fake_unlink,
 	.mkdir = fake_mkdir,
 	.rmdir = fake_rmdir,

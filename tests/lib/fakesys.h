@@ -65,6 +65,11 @@ unsigned fake_hits(void);  /* those that were made to fail */
 const char *fake_call_name(unsigned call);
 void fake_trace(struct fake_trace *out);
 
+/* No lease is to be had, as on a network file system, until it is switched off again. */
+void fake_no_lease(bool on);
+/* Is one held that keeps everybody out? Who opens the file now would wait. */
+bool fake_is_leased(void);
+
 /* The next fault that makes sense for the trace; start with a zeroed case. No kills. */
 bool fake_next(const struct fake_trace *t, struct fake_case *c);
 /* Does a kill at this call make sense (FAKE_KILL_HALF only for writes)? */
@@ -80,7 +85,7 @@ struct fake_event {
 	int flags;             /* of open */
 	const void *p;         /* of write */
 	size_t n;              /* of write: what was taken */
-	uint64_t size;         /* of ftruncate */
+	uint64_t size;         /* of ftruncate; of overwrite: the offset */
 };
 void fake_listen(void (*listener)(const struct fake_event *e, void *arg), void *arg);
 

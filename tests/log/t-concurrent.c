@@ -48,7 +48,7 @@ static int run_writer(void)
 	int i, k, rc;
 
 	fake_install();
-	if (log_open(&log, file, LOG_CREATE, &err) < 0)
+	if (log_open(&log, file, LOG_CREATE | LOG_BESIDE, &err) < 0)
 		return give_up("open", &err);
 	for (i = 0; i < BATCHES; i++) {
 		size_t n = 0;

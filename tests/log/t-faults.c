@@ -128,7 +128,7 @@ static int run_take_back(const struct scenario *s)
 {
 	struct log_append_info info = { .off = s->a.committed };
 	struct log *log;
-	int rc = log_open(&log, file, 0, &err);
+	int rc = log_open(&log, file, LOG_BESIDE, &err);
 
 	if (rc == 0)
 		rc = log_stat(file, &info.id, &err);
@@ -204,7 +204,7 @@ static void check_replace(const struct scenario *s)
 		bad("neither old nor new");
 	if (now.rc == 0 && !is_new)
 		bad("replaced, and still old");
-	if (now.rc < 0 && is_new && !strstr(err.text, "power cut"))
+	if (now.rc < 0 && is_new && !strstr(err.text, "power cut") && !strstr(err.text, "is new"))
 		bad("new after an error that does not say so");
 	if (s->a.init && (stat(file, &st) < 0 || (st.st_mode & 07777) != 0640))
 		bad("the mode is not kept");
@@ -280,14 +280,18 @@ static void check_read(const struct scenario *s)
 
 /* ---- the loop ---- */
 
+/* A record that begins with an id, as those of sessions do: half of it can be no one else's. */
+#define REC(id, rest) "{\"id\":\"" id "-0f1e2d3c4b5a69788796a5b4c3d2e1f0\",\"k\":1" rest "}\n"
+
 static const struct scenario scenarios[] = {
-	{ "create and append", { NULL, 0, { "{\"a\":1}\n", "{\"b\":2}\n" } }, run_append,
+	{ "create and append", { NULL, 0, { REC("a", ""), REC("b", "") } }, run_append,
 		check_append },
-	{ "append x3", { "{1}\n", 4, { "{22}\n", "{333}\n", "{4444}\n" } }, run_append,
+	{ "append x3", { "{1}\n", 4, { REC("2", ""), REC("3", ",3"), REC("4", ",44") } },
+		run_append, check_append },
+	{ "append, no final newline", { "{1}\n{2}", 7, { REC("3", "") } }, run_append,
 		check_append },
-	{ "append, no final newline", { "{1}\n{2}", 7, { "{3}\n" } }, run_append, check_append },
-	{ "append over a torn tail", { "{1}\n{2}\n{\"torn", 8, { "{3}\n", "{4}\n" } }, run_append,
-		check_append },
+	{ "append over a torn tail", { "{1}\n{2}\n{\"torn", 8, { "{3}\n", REC("4", "") } },
+		run_append, check_append },
 	{ "torn tail behind no newline", { "{1}\n{2}{\"torn as long", 7, { "{3}\n" } }, run_append,
 		check_append },
 	{ "tail as long as the record", { "{1}\n{22", 4, { "{3}\n" } }, run_append, check_append },
@@ -383,6 +387,9 @@ static void single_faults(const struct scenario *s, const struct fake_trace *t, 
 	while (fake_next(t, &c)) {
 		setup(s);
 		if (also && c.call <= also)
+			continue;
+		/* that is no fault, but a file that no lease is to be had for: see t-beside */
+		if (c.error == EACCES && !strcmp(t->call[c.call - 1].name, "lease"))
 			continue;
 		fake_plan(c.mode, c.call, c.error);
 		if (also)

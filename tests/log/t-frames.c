@@ -418,7 +418,7 @@ static void test_growth(void **state)
 	line_is(f, "c", 4, true, false);
 	end_is(f, FRAMES_WHOLE);
 
-	log = open_log(0); /* behind the first frame: the rest goes aside */
+	log = open_log(LOG_BESIDE); /* behind the first frame: the rest goes aside */
 	assert_int_equal(log_append_bytes(log, second, bytes.p, bytes.n, &info, &err), 0);
 	assert_true(info.torn_bytes > 0);
 	log_close(&log);

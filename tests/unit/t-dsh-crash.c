@@ -77,6 +77,8 @@ static struct work *open_it(const char *at)
 
 	if (work_open(&w, at, &err) == 0 && work_load(w, &err) < 0)
 		work_close(&w);
+	if (w)
+		work_force(w, true);
 	return w;
 }
 

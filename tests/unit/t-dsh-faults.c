@@ -49,6 +49,7 @@ static const char *log_path(bool is_zstd)
 static int run_repair(struct work *w, bool is_zstd, struct done *d, struct err *err)
 {
 	(void)is_zstd;
+	work_force(w, true);
 	return work_repair(w, false, d, err);
 }
 
@@ -72,7 +73,7 @@ static int run_append(struct work *w, bool is_zstd, struct done *d, struct err *
 	struct buf frame = { 0 };
 	struct log *log = NULL;
 	struct log_append_info info;
-	int rc = log_open(&log, log_path(is_zstd), 0, err);
+	int rc = log_open(&log, log_path(is_zstd), LOG_BESIDE, err); /* w has it open */
 
 	(void)d;
 	if (rc == 0 && is_zstd)
@@ -254,6 +255,7 @@ static void check_again(const struct scenario *c, bool is_zstd, struct left *l)
 	if (l->rc == 0 || access(log_path(is_zstd), F_OK) < 0)
 		return;
 	w = open_log(is_zstd);
+	work_force(w, true);
 	if (c->run == run_append && l->err.code == ERR_BROKEN)
 		again.rc = work_repair(w, false, &again.done, &again.err);
 	else

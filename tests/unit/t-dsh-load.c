@@ -218,8 +218,10 @@ static int repair(const char *path, bool dry, struct done *d, struct err *err)
 	struct work *w;
 	int rc = work_open(&w, path, err);
 
-	if (rc == 0)
+	if (rc == 0) {
+		work_force(w, true);
 		rc = work_repair(w, dry, d, err);
+	}
 	work_close(&w);
 	return rc;
 }

@@ -66,6 +66,7 @@ static struct work *open_text(const char *text)
 
 static int do_repair(struct work *w, struct done *d, struct err *err)
 {
+	work_force(w, true);
 	return work_repair(w, false, d, err);
 }
 
@@ -292,6 +293,7 @@ static void test_one_closer(void **state)
 	assert_true(work_interrupted(w, said));
 	assert_string_equal(said,
 		"turn 3 was interrupted, unless it still runs: a repair would add 1 event");
+	work_force(w, true);
 	env_ok(work_repair(w, true, &d, &err), &err);
 	assert_string_equal(d.said, "would append 1 event");
 	env_ok(work_repair(w, false, &d, &err), &err);
@@ -545,6 +547,7 @@ static void test_same_size(void **state)
 
 	table.stat = coarse_stat;
 	table.fstat = coarse_fstat;
+	work_force(w, true);
 	env_ok(work_repair(w, true, &d, &err), &err);
 	assert_true(d.lines.n > 40);
 	buf_adds(&text, OPEN_LOG);
@@ -554,6 +557,7 @@ static void test_same_size(void **state)
 	work_close(&w);
 	sys_install(&table);
 	w = open_text(text.p);
+	work_force(w, true);
 	assert_int_equal(stat(path, &before), 0);
 	env_ok(work_repair(w, false, &d, &err), &err);
 	assert_int_equal(stat(path, &after), 0);

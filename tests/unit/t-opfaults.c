@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -364,6 +365,9 @@ static void faults(void **state)
 
 		nbad += !one_case(c, t, NULL);
 		while (fake_next(t, &f) && nbad < 20) {
+			/* no fault, but a file that no lease is to be had for: t-beside */
+			if (f.error == EACCES && !strcmp(t->call[f.call - 1].name, "lease"))
+				continue;
 			nbad += !one_case(c, t, &f);
 			n++;
 		}

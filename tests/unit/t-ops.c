@@ -83,13 +83,13 @@ static void raced_reflog(void **state)
 	done_release(&d);
 }
 
-static int reading_reflog_fails(const char *path, int flags, mode_t mode)
+static int reading_reflog_fails(int dir, const char *name, int flags, mode_t mode)
 {
-	if (!(flags & O_APPEND) && strcmp(path_base(path), "s.reflog") == 0) {
+	if (!(flags & O_APPEND) && strcmp(name, "s.reflog") == 0) {
 		errno = EIO;
 		return -1;
 	}
-	return sys_real.open(path, flags, mode);
+	return sys_real.openat(dir, name, flags, mode);
 }
 
 /* A reflog that can be written but not read has no known end: nothing goes into it. */
@@ -104,7 +104,7 @@ static void blind_reflog(void **state)
 	struct fork_spec spec = { .at = 0, .content = str_of("mine") };
 
 	temp_puts(env_path(&env, "s.reflog"), line);
-	table.open = reading_reflog_fails;
+	table.openat = reading_reflog_fails;
 	sys_install(&table);
 	w = env_open_text(&env, A B);
 	assert_int_equal(env_problems(w, "reflog-unreadable"), 1);
@@ -453,6 +453,20 @@ static int open_refused(const char *path, int flags, mode_t mode)
 	return sys_real.open(path, flags, mode);
 }
 
+/* The same of names in the folder that is open. */
+static int openat_refused(int dir, const char *name, int flags, mode_t mode)
+{
+	char link[64], folder[TEMP_PATH] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	if ((flags & O_CREAT) && readlink(link, folder, sizeof(folder) - 1) > 0 &&
+		strncmp(folder, env.root, strlen(env.root)) == 0) {
+		errno = EACCES;
+		return -1;
+	}
+	return sys_real.openat(dir, name, flags, mode);
+}
+
 static int access_refused(const char *path, int mode)
 {
 	if (strncmp(path, env.root, strlen(env.root)) == 0) {
@@ -473,6 +487,7 @@ static void read_only_folder(void **state)
 	char *before, *after, *deep;
 
 	table.open = open_refused;
+	table.openat = openat_refused;
 	table.access = access_refused;
 	sys_install(&table);
 	w = env_open_text(&env, A B C);

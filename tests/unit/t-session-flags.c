@@ -19,7 +19,7 @@ static struct session_row row_of_all(void)
 	return (struct session_row){ .id = "s-north", .path = "/r/s-north.jsonl", .root = "/r",
 		.project = "/srv/harbour", .title = "North pier", .format = "tree",
 		.parent_id = "s-old", .state = ROW_LOADED, .nproblems = 3, .torn_bytes = 60,
-		.is_torn = true, .is_damaged = true, .is_live = true, .is_twin = true,
+		.is_torn = true, .is_damaged = true, .live = LIVE_FRESH, .is_twin = true,
 		.is_readonly = true, .is_gone = true };
 }
 
@@ -47,7 +47,8 @@ static void test_room(void **state)
 	assert_drawn(&row, 16, "gone torn broken");
 	assert_drawn(&row, 8, "gone");
 	assert_drawn(&row, 3, "");
-	row.is_gone = row.is_live = row.is_twin = row.is_readonly = false;
+	row.is_gone = row.is_twin = row.is_readonly = false;
+	row.live = LIVE_QUIET;
 	assert_drawn(&row, 21, "torn 60 B 3 problems");
 	assert_drawn(&row, 19, "torn 60 B broken");
 	assert_drawn(&row, 15, "torn broken");

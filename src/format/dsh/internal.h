@@ -250,6 +250,7 @@ struct dsh_text {
 };
 int text_open(struct dsh_text *t, const char *path, struct err *err);
 void text_close(struct dsh_text *t);
+struct log_reader *text_reader(const struct dsh_text *t);
 int text_next_line(struct dsh_text *t, struct log_line *line, bool *after_damage, struct err *err);
 const struct log_id *text_id(const struct dsh_text *t);
 /* Appends n bytes of text at off to out; ERR_CHANGED when they are not there. */

@@ -13,6 +13,11 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
+static struct log_reader *reader(const struct session *s)
+{
+	return text_reader(&((const struct dsh_src *)s->src)->text);
+}
+
 const struct format format_dsh = {
 	.name = "dsh",
 	.title = "dsh sessions (DeepSeek Harness)",
@@ -24,6 +29,7 @@ const struct format format_dsh = {
 	.step = dsh_step,
 	.refresh = dsh_refresh,
 	.file = dsh_file,
+	.reader = reader,
 	.brief = dsh_brief,
 };
 

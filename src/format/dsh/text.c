@@ -42,6 +42,11 @@ void text_close(struct dsh_text *t)
 	log_frames_close(&t->zstd);
 }
 
+struct log_reader *text_reader(const struct dsh_text *t)
+{
+	return t->zstd ? log_frames_reader(t->zstd) : t->raw;
+}
+
 int text_next_line(struct dsh_text *t, struct log_line *line, bool *after_damage, struct err *err)
 {
 	*after_damage = false;

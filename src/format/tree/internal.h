@@ -62,6 +62,7 @@ int tree_step(struct session *s, unsigned budget_us, struct err *err);
 int tree_open(const char *path, struct session **out, struct err *err);
 int tree_refresh(struct session *s, enum log_change *change, struct err *err);
 const struct log_id *tree_file(const struct session *s);
+struct log_reader *tree_reader(const struct session *s);
 
 /* ---- find.c ---- */
 bool tree_detect(const char *path, bool is_file);

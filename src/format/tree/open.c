@@ -128,3 +128,8 @@ int tree_refresh(struct session *s, enum log_change *change, struct err *err)
 		src->is_stale = true;
 	return 0;
 }
+
+struct log_reader *tree_reader(const struct session *s)
+{
+	return ((const struct tree_src *)s->src)->reader;
+}

@@ -29,6 +29,7 @@ const struct format format_tree = {
 	.step = tree_step,
 	.refresh = tree_refresh,
 	.file = tree_file,
+	.reader = tree_reader,
 };
 
 bool tree_id_is_legal(const char *id)
