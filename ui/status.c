@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "ui/bar.h"
 #include "ui/internal.h"
 #include "ui/view.h"
@@ -20,6 +21,7 @@ __attribute__((format(printf, 3, 0))) static void say(struct ui *ui, bool is_err
 	va_list ap)
 {
 	vsnprintf(ui->status.text, sizeof(ui->status.text), fmt, ap);
+	path_forget_cwd(ui->status.text);
 	ui->status.is_error = is_error;
 	ui->dirty = true;
 }

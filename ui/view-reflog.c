@@ -94,6 +94,7 @@ static void reflog_header(struct view *v, struct rowbuf *out)
 	char *shown = path_shorten(path);
 	struct bar b;
 
+	path_forget_cwd(shown);
 	bar_begin(&b, out);
 	bar_say(bar_left(&b, 0), ROLE_TITLE, "Reflog of %s", session_model(v->below)->id);
 	bar_elastic(&b, 14);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 
@@ -77,6 +78,32 @@ char *path_shorten(const char *path)
 	if (!h || strncmp(path, h, n) != 0 || (path[n] && path[n] != '/'))
 		return xstrdup(path);
 	return xasprintf("~%s", path + n);
+}
+
+/* Does a path begin there? Not in the middle of a longer one. */
+static bool begins_path(const char *text, const char *at)
+{
+	return at == text || strchr(" \"'(,:", at[-1]) != NULL;
+}
+
+void path_forget_cwd(char *text)
+{
+	char *cwd = getcwd(NULL, 0), *short_cwd = cwd ? path_shorten(cwd) : NULL;
+	const char *forms[] = { cwd, short_cwd };
+
+	for (size_t i = 0; i < 2 && cwd; i++) {
+		size_t n = strlen(forms[i]);
+		char *at = text;
+
+		while (n > 1 && (at = strstr(at, forms[i])) != NULL) {
+			if (at[n] == '/' && begins_path(text, at))
+				memmove(at, at + n + 1, strlen(at + n + 1) + 1);
+			else
+				at++;
+		}
+	}
+	free(short_cwd);
+	free(cwd);
 }
 
 char *path_xdg(const char *what, const char *fallback)

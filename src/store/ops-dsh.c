@@ -290,15 +290,12 @@ static int put_batch(struct str lines, void *arg, struct err *err)
 	return rc < 0 ? rc : log_pub_write(c->pub, c->frame.p, c->frame.n, err);
 }
 
-/* "<project>/<id>" beside the folder of the session, whatever form its path has. */
+/* "<project>/<id>" beside the folder of the session. */
 static char *folder_beside(const struct work *w, const char *id)
 {
-	char *real = realpath(w->dir, NULL);
-	const char *dir = strchr(w->dir, '/') && w->dir[0] != '.' ? w->dir : real;
-	char *project = path_dir(dir ? dir : w->dir), *out = path_join(project, id);
+	char *project = path_dir(w->dir), *out = path_join(project, id);
 
 	free(project);
-	free(real);
 	return out;
 }
 

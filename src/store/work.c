@@ -37,6 +37,17 @@ static int open_session(struct work *w, struct session **out, struct err *err)
 	return rc;
 }
 
+/*
+ * The one path of a session, from whichever form it was given in: made once, so that what stands
+ * beside it, its state and its lock are the same for all, also after the working folder changed.
+ */
+static char *canonical_path(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real ? real : xstrdup(path); /* gone, or not to be looked at: opening it says so */
+}
+
 int work_open_as(struct work **out, const struct format *fmt, const char *path, struct err *err)
 {
 	struct work *w = xcalloc(1, sizeof(*w));
@@ -45,18 +56,18 @@ int work_open_as(struct work **out, const struct format *fmt, const char *path, 
 	*out = NULL;
 	w->fmt = fmt;
 	w->refresh_us = REFRESH_US;
-	w->path = xstrdup(path);
-	w->dir = path_dir(path);
+	w->path = canonical_path(path);
+	w->dir = path_dir(w->path);
 	rc = open_session(w, &w->s, err);
 	if (rc < 0) {
 		work_close(&w);
 		return rc;
 	}
 	if (fmt == &format_tree) {
-		w->sidecar = tree_sidecar_path(path);
+		w->sidecar = tree_sidecar_path(w->path);
 		log_stat(w->sidecar, &w->sidecar_id, NULL);
 	}
-	reflog_init(&w->reflog, path, fmt);
+	reflog_init(&w->reflog, w->path, fmt);
 	*out = w;
 	return 0;
 }
@@ -332,6 +343,7 @@ int work_refresh(struct work *w, enum work_change *change, char said[200], struc
 	else
 		done_set(w->trouble, sizeof(w->trouble),
 			str_of(*change == WORK_GONE ? said : ""));
+	path_forget_cwd(w->trouble);
 	return rc < 0 ? err_hand_over(err, &e) : 0;
 }
 

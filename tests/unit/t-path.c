@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -130,6 +132,33 @@ static void test_escape(void **state)
 	buf_release(&id);
 }
 
+static void forgets(const char *text, const char *want)
+{
+	char copy[200];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	path_forget_cwd(copy);
+	assert_string_equal(copy, want);
+}
+
+static void test_forget_cwd(void **state)
+{
+	char *before = getcwd(NULL, 0);
+
+	(void)state;
+	assert_int_equal(chdir("/usr/lib"), 0);
+	setenv("HOME", "/usr", 1);
+	forgets("/usr/lib/a/b.jsonl is a fifo", "a/b.jsonl is a fifo");
+	forgets("moved /usr/lib/a to (/usr/lib/b)", "moved a to (b)");
+	forgets("~/lib/a.reflog", "a.reflog");
+	forgets("/usr/libexec/a and /x/usr/lib/a and /usr/lib", "/usr/libexec/a and /x/usr/lib/a and /usr/lib");
+	forgets("", "");
+	assert_int_equal(chdir("/"), 0);
+	forgets("/a/b", "/a/b");
+	assert_int_equal(chdir(before), 0);
+	free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +167,7 @@ int main(void)
 		cmocka_unit_test(test_home),
 		cmocka_unit_test(test_xdg),
 		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_forget_cwd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
