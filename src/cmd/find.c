@@ -211,10 +211,25 @@ int cmd_open_for(struct cmd *c, unsigned what)
 	return status;
 }
 
+/* Does the form go by the tip or by a label? */
+static bool hangs_on_state(struct cmd *c, const char *form)
+{
+	bool is_tip = strncmp(form, "tip", 3) == 0 && (form[3] == '\0' || form[3] == '~');
+
+	return (is_tip || form[0] == '@') && session_find(c->s, str_of(form)) == ENTRY_NONE;
+}
+
 int cmd_entry(struct cmd *c, const char *form, uint32_t *out)
 {
 	struct buf list = { 0 };
+	const char *why = c->def->writes && c->work ? work_tip_trouble(c->work) : NULL;
 	int status = STATUS_DONE;
+
+	if (why && hangs_on_state(c, form))
+		return cmd_complain(STATUS_IO,
+			"%s: %s is not known, for checkouts and labels can not be read (%s); name the "
+			"entry by its id; nothing was written",
+			c->def->name, form, why);
 
 	if (session_resolve(c->s, form, out, &list, &c->err) < 0)
 		status = fail_ambiguous(c, &list);

@@ -249,7 +249,10 @@ struct log_pub;
 int log_pub_begin(struct log_pub **out, const char *path, struct err *err);
 int log_pub_write(struct log_pub *pub, const void *p, size_t n, struct err *err);
 int log_pub_commit(struct log_pub **pub, struct err *err); /* frees it, also on failure */
-/* The same, and what was published, for log_remove. id may be NULL. */
+/*
+ * The same, and what got the name, for log_remove: also when the error says that it is there all the
+ * same. exists=false: nothing did. id may be NULL.
+ */
 int log_pub_commit_id(struct log_pub **pub, struct log_id *id, struct err *err);
 void log_pub_abort(struct log_pub **pub);
 

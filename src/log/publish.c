@@ -174,8 +174,12 @@ int log_pub_commit_id(struct log_pub **handle, struct log_id *id, struct err *er
 	struct log_pub *pub = *handle;
 	int rc = pub_finish(pub, err);
 
+	if (id)
+		*id = (struct log_id){ 0 };
 	if (rc == 0)
 		rc = name_exclusively(pub, err);
+	if (rc == 0 && id)
+		*id = pub->id;
 	/* The folder after the link: the name is durable only now. */
 	if (rc == 0 && io_sync_dir(pub->dir) < 0)
 		rc = take_name_back(pub, err);
@@ -187,8 +191,6 @@ int log_pub_commit_id(struct log_pub **handle, struct log_id *id, struct err *er
 		remove_temp(pub);
 		io_sync_dir(pub->dir);
 	}
-	if (rc == 0 && id)
-		*id = pub->id;
 	log_pub_abort(handle);
 	return rc;
 }

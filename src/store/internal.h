@@ -21,6 +21,7 @@ struct reflog_file {
 	struct log_id id;   /* of what was read; exists=false: no file */
 	uint64_t committed; /* behind the last good complete line */
 	bool is_cut;        /* only its newest REFLOG_MAX bytes were read */
+	bool has_line;      /* at least one good one */
 	char *unreadable;   /* the reason, or NULL */
 };
 
@@ -55,6 +56,10 @@ void reflog_update(struct reflog *r);
 void reflog_find_state(struct reflog *r, bool is_to_write);
 /* Tip, labels, problems of the session from the lines that were read. */
 void reflog_apply(struct reflog *r, struct session *s);
+/* Takes back what reflog_apply said of lost entries: they are on their way. */
+void reflog_nothing_lost(struct reflog *r, struct session *s);
+/* Why the tip and the labels may not be what they seem, or NULL: a place could not be read. */
+const char *reflog_trouble(const struct reflog *r);
 /* Would the format take these bytes as an entry? Nothing else may be appended to a session. */
 enum { ENTRY_ID, ENTRY_PARENT, ENTRY_ROLE, ENTRY_CONTENT, ENTRY_TIME, ENTRY_KEYS };
 bool reflog_entry_is_good(struct str raw, struct json_scan *sc);
@@ -92,6 +97,7 @@ struct work {
 	struct log_id sidecar_id;
 	struct reflog reflog;
 	bool is_loaded; /* all read, tip and labels applied */
+	bool is_under_way; /* another bough is just appending: an entry that misses is not lost */
 	/*
 	 * bough itself changed the file since it was read: one of the same size
 	 * within a tick of the file system's clock looks as if nothing had happened.
@@ -119,12 +125,16 @@ void work_read_sidecar(struct work *w);
 int work_open_as(struct work **out, const struct format *fmt, const char *path, struct err *err);
 /* Whole, and as the disk has it now. What every operation does first. */
 int work_sync(struct work *w, struct err *err);
-/* Read the reflog again and set tip, labels and lost appends from it. */
-void work_reapply(struct work *w);
 int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *err);
 /* Up to date, and the entry of that id: ERR_NOTFOUND when it is gone. */
 int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *err);
 
+/* ---- reading.c ---- */
+
+/* Read the reflog again and set tip, labels and lost appends from it, and say what can not be read. */
+void work_reapply(struct work *w);
+/* Why a read of the file failed since it was opened, or NULL. */
+const char *work_read_trouble(const struct work *w);
 /*
  * ERR_IO when a read of the file failed while or since it was loaded: what is known of it may lack
  * something, and nothing may be built on that.

@@ -31,6 +31,7 @@ struct copy {
 	bool has_entry;
 	char id[37];
 	char *path, *sidecar;
+	struct log_id sidecar_id; /* once it is published */
 };
 
 static void copy_release(struct copy *c)
@@ -122,8 +123,13 @@ static int copy_records(struct work *w, const struct copy *c, struct log_pub *pu
 static int sidecar_text(struct work *w, struct buf *out, struct err *err)
 {
 	static const char *const keys[] = { "title", "parentSessionId", "model", "systemPrompt" };
+	const char *why = tree_sidecar_trouble(w->s);
 	struct buf text = { 0 };
 	int rc = 0;
+
+	if (why)
+		return err_set(err, ERR_IO,
+			"the new session would lose its title and prompt: %s; nothing was made", why);
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && rc == 0; i++) {
 		const struct str *value = session_meta(w->s, keys[i]);
@@ -142,7 +148,7 @@ static int sidecar_text(struct work *w, struct buf *out, struct err *err)
 	return rc;
 }
 
-static int publish_sidecar(struct work *w, const struct copy *c, struct err *err)
+static int publish_sidecar(struct work *w, struct copy *c, struct err *err)
 {
 	struct buf text = { 0 };
 	struct log_pub *pub = NULL;
@@ -153,7 +159,7 @@ static int publish_sidecar(struct work *w, const struct copy *c, struct err *err
 	if (rc == 0)
 		rc = log_pub_write(pub, text.p, text.n, err);
 	if (rc == 0)
-		rc = log_pub_commit(&pub, err);
+		rc = log_pub_commit_id(&pub, &c->sidecar_id, err);
 	log_pub_abort(&pub);
 	buf_release(&text);
 	return rc;
@@ -190,9 +196,9 @@ static int remove_sidecar(const struct copy *c, struct err *cause)
 
 	if (cause->code == ERR_EXISTS || (log_stat(c->path, &id, NULL) == 0 && id.exists))
 		return cause->code;
-	if (log_stat(c->sidecar, &id, NULL) == 0 && !id.exists)
-		return cause->code;
-	if (log_unlink(c->sidecar, &e) == 0)
+	if (!c->sidecar_id.exists ||
+		(log_stat_beside(c->sidecar, &id, NULL) == 0 && !id.exists) ||
+		log_remove(c->sidecar, &c->sidecar_id, &e) == 0)
 		return cause->code;
 	err_clear(cause);
 	err_set(cause, said.code, "%.120s; %.150s is left behind", said.text, c->sidecar);

@@ -22,7 +22,7 @@ static int read_sidecar(struct work *w, struct buf *text, struct log_id *id, str
 	int rc;
 
 	*id = (struct log_id){ 0 };
-	rc = log_read_file(w->sidecar, SIDECAR_MAX, text, id, &e);
+	rc = log_read_beside(w->sidecar, SIDECAR_MAX, text, id, &e);
 	if (rc < 0 && e.sys == ENOENT) {
 		*id = (struct log_id){ 0 };
 		return 0;

@@ -189,6 +189,20 @@ static void apply_problems(struct reflog *r, struct session *s)
 	problem_sort(&s->problems);
 }
 
+void reflog_nothing_lost(struct reflog *r, struct session *s)
+{
+	r->nlost = 0;
+	problem_drop(&s->problems, "lost-append");
+}
+
+const char *reflog_trouble(const struct reflog *r)
+{
+	for (int i = 0; i < REFLOG_PLACES; i++)
+		if (r->file[i].unreadable)
+			return r->file[i].unreadable;
+	return NULL;
+}
+
 void reflog_apply(struct reflog *r, struct session *s)
 {
 	r->is_marked = false;

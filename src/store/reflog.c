@@ -266,9 +266,28 @@ static void read_lines(struct reflog *r, int place, struct log_reader *in, struc
 		is_first = false;
 		if (is_piece || (!line.too_long && rest_is_blank(line.p, 0, line.n)))
 			f->committed = line.ended ? end : f->committed;
-		else if (!line.too_long && parse_line(r, place, &line))
+		else if (!line.too_long && parse_line(r, place, &line)) {
 			f->committed = end;
+			f->has_line = true;
+		}
 	}
+}
+
+/*
+ * A file without one good line is none of bough's, and nothing is ever written
+ * into it - unless it is the beginning of a first line that a crash cut off.
+ */
+static bool is_foreign(const struct reflog_file *f, struct log_reader *in)
+{
+	static const char begins[] = "{\"v\":1,\"op\":\"";
+	char head[sizeof(begins)];
+	size_t got = 0, n = strlen(begins);
+
+	if (f->has_line || f->is_cut || f->committed == f->id.size)
+		return false;
+	if (log_pread(in, 0, head, n, &got, NULL) < 0)
+		return true;
+	return memcmp(head, begins, got) != 0;
 }
 
 static void read_file(struct reflog *r, int place)
@@ -281,13 +300,17 @@ static void read_file(struct reflog *r, int place)
 	f->unreadable = NULL;
 	f->id = (struct log_id){ 0 };
 	f->committed = 0;
-	f->is_cut = false;
+	f->is_cut = f->has_line = false;
 	if (!f->path)
 		return;
 	if (log_stat_beside(f->path, &f->id, &err) == 0 && f->id.exists &&
 		log_reader_open_beside(&in, f->path, &err) == 0) {
 		f->id = *log_reader_id(in);
 		read_lines(r, place, in, &err);
+		if (!err.code && is_foreign(f, in))
+			err_set(&err, ERR_CORRUPT,
+				"%s has no line of a reflog: it is another file, and left alone",
+				f->path);
 	}
 	log_reader_close(&in);
 	if (err.code)

@@ -281,6 +281,11 @@ const struct reflog_line *work_reflog(struct work *w, size_t *n);
 /* Where bough's own state lies, "" none yet. Elsewhere: in the state folder (read-only root). */
 const char *work_state_path(const struct work *w, bool *is_elsewhere);
 size_t work_nlost(const struct work *w); /* lost appends */
+/*
+ * Why the tip and the labels may be others than they seem (checkouts could not be read), or NULL. Who
+ * writes must not go by them then.
+ */
+const char *work_tip_trouble(const struct work *w);
 
 /* ---------------------------------------------------------------- following */
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,6 +20,8 @@
 #include "format/tree/tree.h"
 
 enum {
+	UNDER_WAY_MS = 20, /* between two looks at an append of another bough, */
+	UNDER_WAY_TRIES = 100, /* for two seconds */
 	STEP_US = 50000,   /* one step of work_load */
 	REFRESH_US = 50000 /* what a refresh reads at once, so that it can count */
 };
@@ -108,12 +111,6 @@ struct session *work_session(struct work *w)
 	return w->s;
 }
 
-void work_reapply(struct work *w)
-{
-	reflog_update(&w->reflog);
-	reflog_apply(&w->reflog, w->s);
-}
-
 static int load_step(struct work *w, unsigned budget_us, struct err *err)
 {
 	int rc;
@@ -145,13 +142,32 @@ void work_progress(const struct work *w, uint64_t *done, uint64_t *all)
 	*all = w->fmt->file(w->s)->size;
 }
 
-int work_load(struct work *w, struct err *err)
+static int load_all(struct work *w, struct err *err)
 {
 	int rc;
 
 	do
 		rc = work_step(w, STEP_US, err);
 	while (rc == 1);
+	return rc;
+}
+
+int work_load(struct work *w, struct err *err)
+{
+	struct timespec pause = { .tv_nsec = UNDER_WAY_MS * 1000000L };
+	enum work_change change;
+	char said[200];
+	int rc = load_all(w, err);
+
+	/* it is there, or taken back, in a moment; who holds the lock longer is not waited for */
+	for (int i = 0; rc == 0 && w->is_under_way && i < UNDER_WAY_TRIES; i++) {
+		nanosleep(&pause, NULL);
+		rc = work_refresh(w, &change, said, err);
+		if (rc == 0 && change == WORK_SAME)
+			work_reapply(w);
+		if (rc == 0)
+			rc = load_all(w, err);
+	}
 	return rc;
 }
 
@@ -212,51 +228,6 @@ static int refresh_replaced(struct work *w, struct news *n, struct err *err)
 	w->s = s;
 	/* a log that grew is read anew, too, when its end was damaged before */
 	return read_and_compare(w, n, err);
-}
-
-static struct log_reader *reader_of(const struct work *w)
-{
-	return w->fmt->reader ? w->fmt->reader(w->s) : NULL;
-}
-
-static const char *read_trouble(const struct work *w)
-{
-	struct log_reader *r = reader_of(w);
-
-	return r ? log_reader_trouble(r) : NULL;
-}
-
-int work_check_read(const struct work *w, struct err *err)
-{
-	const char *why = read_trouble(w);
-
-	if (!why)
-		return 0;
-	return err_set(err, ERR_IO, "%s could not be read whole (%s); nothing was changed", w->path,
-		why);
-}
-
-void work_let_go(struct work *w)
-{
-	struct log_reader *r = reader_of(w);
-
-	if (r)
-		log_reader_let_go(r);
-}
-
-void work_take_up(struct work *w)
-{
-	struct log_reader *r = reader_of(w);
-
-	if (r)
-		log_reader_take_up(r);
-}
-
-bool work_is_open_elsewhere(const struct work *w)
-{
-	struct log_reader *r = reader_of(w);
-
-	return r && log_reader_has_writer(r);
 }
 
 void work_read_sidecar(struct work *w)
@@ -352,19 +323,32 @@ const char *work_trouble(const struct work *w)
 	return w->trouble;
 }
 
+/* A read that failed may not fail again: the file is opened and read anew. */
+static int read_again(struct work *w, struct err *err)
+{
+	struct news news = { 0 };
+	int rc = refresh_replaced(w, &news, err);
+
+	buf_release(&news.rounds);
+	return rc < 0 ? rc : work_load(w, err);
+}
+
 int work_sync(struct work *w, struct err *err)
 {
 	enum work_change change;
 	char said[200];
 	int rc = work_load(w, err);
 
+	if (rc == 0 && work_read_trouble(w))
+		rc = read_again(w, err);
 	if (rc == 0)
 		rc = work_refresh(w, &change, said, err);
 	if (rc < 0)
 		return rc;
 	if (change == WORK_GONE)
 		return err_set(err, ERR_NOTFOUND, "%s is gone", w->path);
-	return work_load(w, err);
+	rc = work_load(w, err);
+	return rc < 0 ? rc : work_check_read(w, err);
 }
 
 int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *err)
@@ -503,6 +487,11 @@ bool work_needs_repair(const struct work *w)
 	if (w->fmt == &format_dsh)
 		dsh_closers(w->s, &nclosers);
 	return w->is_loaded && (w->s->is_torn || work_nlost(w) > 0 || nclosers > 0);
+}
+
+const char *work_tip_trouble(const struct work *w)
+{
+	return reflog_trouble(&w->reflog);
 }
 
 size_t work_nlost(const struct work *w)

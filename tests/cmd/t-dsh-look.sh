@@ -76,7 +76,7 @@ run label "$tools" 24 there
 want 1
 run fork "$tools" 24
 want 1
-want_err 'event 24 is not in the log yet: repair the session first'
+want_err 'event 24 is not in the log: a repair would add it; fork at an earlier turn'
 run fork "$tools" 24 --exact
 want 1
 run checkout "$tools" 99

@@ -128,7 +128,8 @@ int dsh_fork_point(
 			"there is no event %" PRIu64 ": the log has %" PRIu64, chosen, count);
 	if (chosen >= count)
 		return err_set(err, ERR_NOTFOUND,
-			"event %" PRIu64 " is not in the log yet: repair the session first",
+			"event %" PRIu64 " is not in the log: a repair would add it; fork at an "
+			"earlier turn",
 			chosen);
 	if (is_exact) {
 		*last = chosen;
@@ -143,7 +144,7 @@ int dsh_fork_point(
 	if (*last == UINT64_MAX)
 		return err_set(err, ERR_UNSUPPORTED,
 			"event %" PRIu64 " lies in the last turn, which is still open: "
-			"repair the session first, or fork at an earlier turn",
+			"wait until it ends, or fork at an earlier turn",
 			chosen);
 	*last = extend(src, *last, count);
 	return 0;

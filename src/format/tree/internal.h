@@ -19,6 +19,7 @@ struct tree_src {
 	struct log_reader *reader;
 	char *sidecar;             /* its path */
 	struct log_id sidecar_id;
+	char sidecar_why[300];     /* it is there and could not be read; "" else */
 
 	uint64_t next_off, next_line; /* behind the last line that had its newline */
 	bool has_tail;             /* a last line without a newline was taken: */

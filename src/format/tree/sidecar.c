@@ -6,6 +6,8 @@
 
 #include "format/tree/internal.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/xalloc.h"
@@ -34,23 +36,13 @@ static struct str without_mark(const struct buf *text)
 	return s;
 }
 
-void tree_sidecar_load(struct session *s)
+static void take_members(struct session *s, struct str text)
 {
-	struct tree_src *src = s->src;
-	struct buf file = { 0 }, value = { 0 };
 	struct json_scan scan;
-	struct log_id now = { 0 };
-	struct str text;
+	struct buf value = { 0 };
 
-	if (log_stat(src->sidecar, &now, NULL) == 0 && log_compare(&src->sidecar_id, &now) == LOG_SAME)
-		return;
-	src->sidecar_id = now;
-	session_clear_meta(s);
-	if (!now.exists || log_read_file(src->sidecar, SIDECAR_MAX, &file, &src->sidecar_id, NULL) < 0)
-		goto out;
-	text = without_mark(&file);
 	if (!scan_object(text, sidecar_keys, SIDECAR_KEYS, &scan))
-		goto out;
+		return;
 	for (size_t i = 0; i < SIDECAR_KEYS; i++) {
 		if (scan.field[i].type != JSON_STRING)
 			continue;
@@ -58,9 +50,36 @@ void tree_sidecar_load(struct session *s)
 		json_string(json_raw(text.p, &scan.field[i]), &value, SIZE_MAX);
 		session_set_meta(s, sidecar_keys[i], (struct str){ value.p, value.n });
 	}
-out:
 	buf_release(&value);
+}
+
+void tree_sidecar_load(struct session *s)
+{
+	struct tree_src *src = s->src;
+	struct buf file = { 0 };
+	struct log_id now;
+	struct err err = { 0 };
+	int rc = log_stat_beside(src->sidecar, &now, &err);
+
+	if (rc == 0 && !src->sidecar_why[0] && log_compare(&src->sidecar_id, &now) == LOG_SAME)
+		return;
+	session_clear_meta(s);
+	src->sidecar_id = now;
+	if (rc == 0 && now.exists)
+		rc = log_read_beside(src->sidecar, SIDECAR_MAX, &file, &src->sidecar_id, &err);
+	if (rc == 0)
+		take_members(s, without_mark(&file));
+	else if (err.sys == ENOENT) /* gone again */
+		err_clear(&err);
+	snprintf(src->sidecar_why, sizeof(src->sidecar_why), "%s", err.text);
 	buf_release(&file);
+}
+
+const char *tree_sidecar_trouble(const struct session *s)
+{
+	const struct tree_src *src = s->src;
+
+	return src->sidecar_why[0] ? src->sidecar_why : NULL;
 }
 
 /* A member as it stands in the old text. */

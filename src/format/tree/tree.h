@@ -27,6 +27,8 @@ char *tree_sidecar_path(const char *session_path);
 char *tree_reflog_path(const char *session_path); /* "<dir>/<id>.reflog"; yours */
 /* Reads the sidecar into the session's metadata when it is another than before. */
 void tree_sidecar_load(struct session *s);
+/* Why it is not known what it says, although it is there; NULL when all is well. */
+const char *tree_sidecar_trouble(const struct session *s);
 /*
  * The sidecar's text with one string member set (or removed: value.p NULL),
  * other members kept as they are. Fails with ERR_CORRUPT when `old` is not
