@@ -28,7 +28,8 @@ enum err_code {
 	ERR_LOCKED = -12,     /* another process is writing; the text names its pid */
 	ERR_CHANGED = -13,    /* the file is not the one that was read */
 	ERR_CANCELLED = -14,
-	ERR_UNSUPPORTED = -15 /* the format has no such operation */
+	ERR_UNSUPPORTED = -15, /* the format has no such operation */
+	ERR_UNSURE = -16      /* it may be in use: a person who knows better may say so */
 };
 
 struct err {

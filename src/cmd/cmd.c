@@ -257,7 +257,8 @@ bool cmd_again(struct cmd *c, int rc)
 {
 	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
 
-	if ((rc != ERR_LOCKED && rc != ERR_CHANGED) || clock_mono_us() >= c->wait_until)
+	if ((rc != ERR_LOCKED && rc != ERR_UNSURE && rc != ERR_CHANGED) ||
+		clock_mono_us() >= c->wait_until)
 		return false;
 	cmd_guard(false);
 	nanosleep(&pause, NULL);

@@ -25,6 +25,7 @@ static int status_of(int code)
 	case ERR_CANCELLED:
 		return STATUS_CANCELLED;
 	case ERR_LOCKED:
+	case ERR_UNSURE:
 	case ERR_CHANGED:
 		return STATUS_IN_USE;
 	default:
@@ -32,24 +33,10 @@ static int status_of(int code)
 	}
 }
 
-/* What is refused because it may be in use, though nobody is seen at it, can be forced. */
-static bool can_force(struct cmd *c)
-{
-	const struct cmd_option *o = c->def->options;
-	struct live_look live;
-
-	while (o && o->name && o->id != OPT_FORCE)
-		o++;
-	if (c->err.code != ERR_LOCKED || !o || !o->name || c->opt[OPT_FORCE] || !c->work)
-		return false;
-	work_live(c->work, &live);
-	return live.state != LIVE_IN_USE;
-}
-
 int cmd_fail(struct cmd *c)
 {
 	return cmd_complain(status_of(c->err.code), "%s%s", c->err.text,
-		can_force(c) ? "; --force goes on all the same" : "");
+		c->err.code == ERR_UNSURE ? "; --force goes on all the same" : "");
 }
 
 /* Candidates stand one a line in list. */

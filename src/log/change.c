@@ -10,6 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { FREE_TRIES = 6, FREE_WAIT_MS = 5 };
 
 /*
  * What bough alone writes needs only the lock; so does an append that cuts
@@ -65,20 +68,51 @@ static int sync_name(struct log *log, struct err *err)
 	return 0;
 }
 
+static void let_in(const struct log *log, struct change *ch)
+{
+	if (ch->is_leased)
+		lease_give(log->fd);
+	ch->is_leased = false;
+}
+
 /*
- * From here to change_end nobody else has the file open. What came since it was
+ * An append goes on beside others. But if they leave it alone for a moment it waits
+ * for that: a line that one of them writes in two pieces has ours behind it
+ * then and not between.
+ */
+static void lease_if_free(const struct log *log, struct change *ch)
+{
+	struct timespec pause = { .tv_nsec = FREE_WAIT_MS * 1000000L };
+	int rc;
+
+	for (int i = 0; i < FREE_TRIES && !ch->is_leased; i++) {
+		if (i > 0)
+			nanosleep(&pause, NULL);
+		rc = lease_take(log->fd, log->path, NULL);
+		ch->is_leased = rc == 0;
+		if (rc != ERR_LOCKED)
+			return;
+	}
+}
+
+/*
+ * From here to let_in nobody else has the file open. What came since it was
  * looked at is seen now, at the latest: then nothing is touched.
  */
 static int shut_out(struct log *log, struct change *ch, struct err *err)
 {
 	int rc;
 
-	if (!needs_lease(log, ch))
+	if (log->flags & LOG_BESIDE)
 		return 0;
+	if (!needs_lease(log, ch)) {
+		lease_if_free(log, ch);
+		return 0;
+	}
 	rc = lease_take(log->fd, log->path, err);
 	if (rc < 0)
 		return rc;
-	ch->is_leased = true;
+	ch->is_leased = ch->is_shut = true;
 	rc = log_check_is(log, &log->id, err);
 	if (rc == 0 && ch->base < ch->old_size && aside_is_same(log, ch) != 1)
 		rc = log_has_changed(log, err);
@@ -94,6 +128,27 @@ static int cut_tail(struct log *log, struct change *ch, struct err *err)
 	if (io_ftruncate(log->fd, ch->base) < 0 || io_fsync(log->fd) < 0)
 		return err_sys(err, "cut the torn end of %s", log->path);
 	return 0;
+}
+
+/*
+ * Right before the write: is somebody in the middle of a line by now? What stands at the end then is
+ * no line's end, though one stood there when it was decided what to write.
+ */
+static int check_line_end(const struct log *log, const struct change *ch, struct err *err)
+{
+	struct stat st;
+	char last = '\n';
+	size_t got;
+
+	if (!ch->is_lines || (log->flags & LOG_BESIDE))
+		return 0;
+	if (io_fstat(log->fd, &st) < 0)
+		return err_sys(err, "look at %s", log->path);
+	if ((uint64_t)st.st_size == ch->base)
+		return 0;
+	if (st.st_size > 0 && io_pread(log->fd, &last, 1, (uint64_t)st.st_size - 1, &got) < 0)
+		return err_sys(err, "read %s", log->path);
+	return last == '\n' ? 0 : log_has_changed(log, err);
 }
 
 /* The byte before ours, when somebody else's record came between the look and the write. */
@@ -138,8 +193,14 @@ static int put(struct log *log, struct change *ch, struct err *err)
 
 	if (ch->n == 0)
 		return log_look(log, err);
+	rc = check_line_end(log, ch, err);
+	if (rc < 0)
+		return rc;
+	ch->is_tried = true;
 	if (io_write_placed(log->fd, ch->p, ch->n, &ch->put) < 0)
 		return err_sys(err, "append to %s", log->path);
+	if (!needs_lease(log, ch)) /* nobody shall wait for the disk */
+		let_in(log, ch);
 	if (io_fdatasync(log->fd) < 0)
 		return err_sys(err, "sync %s", log->path);
 	rc = check_not_glued(log, ch, err);
@@ -229,8 +290,6 @@ int change_apply(struct log *log, struct change *ch, struct err *err)
 		rc = aside_make(log, ch, &why);
 	if (rc == 0)
 		rc = ch->is_anew ? apply_anew(log, ch, &why) : apply(log, ch, &why);
-	if (ch->is_leased)
-		lease_give(log->fd);
-	ch->is_leased = false;
+	let_in(log, ch);
 	return rc < 0 ? err_hand_over(err, &why) : 0;
 }

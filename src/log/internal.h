@@ -163,8 +163,11 @@ int log_check_is(const struct log *log, const struct log_id *expected, struct er
 struct change {
 	uint64_t old_size;
 	uint64_t base;   /* what is kept; less than old_size when a tail goes */
-	bool is_leased;  /* nobody else has the file open, since old_size was read */
+	bool is_leased;  /* nobody else has the file open */
+	bool is_shut;    /* and nobody has since old_size was read */
 	bool has_cut;
+	bool is_lines;   /* p are lines, and must begin one */
+	bool is_tried;   /* write() was called */
 	bool is_anew;    /* no lease: a new file takes its place */
 	const char *p;   /* what is written, */
 	size_t n;

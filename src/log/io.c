@@ -13,9 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* A signal storm must not become an endless loop. */
 enum { EINTR_TRIES = 32, TRANSFER_MAX = 1 << 30 };
+enum { LEASE_WAIT_MS = 5, LEASE_WAITS = 400 };
 /* So often is a part with NULs read again beside a writer that does not pause. */
 enum { CHANGING_TRIES = 64 };
 
@@ -54,15 +56,31 @@ int io_fstat(int fd, struct stat *st)
 	return rc;
 }
 
+/*
+ * EAGAIN from an open: another bough keeps everybody out for a moment. It is
+ * waited for, a bounded time, as an open without O_NONBLOCK would.
+ */
+static bool again_open(int fd, int *tries, int *waits)
+{
+	struct timespec pause = { .tv_nsec = LEASE_WAIT_MS * 1000000L };
+
+	if (fd >= 0 || errno != EAGAIN)
+		return again(fd, tries);
+	if (++*waits > LEASE_WAITS)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
 static int open_once(const char *path, int flags, mode_t mode)
 {
-	int fd, tries = 0;
+	int fd, tries = 0, waits = 0;
 
 	if (flags & O_CREAT) /* makes a name: not repeated */
 		return sys->open(path, flags, mode);
 	do
 		fd = sys->open(path, flags, mode);
-	while (again(fd, &tries));
+	while (again_open(fd, &tries, &waits));
 	return fd;
 }
 
@@ -81,14 +99,14 @@ int io_open(const char *path, int flags, mode_t mode)
 
 int io_openat(int dir, const char *name, int flags, mode_t mode)
 {
-	int fd, tries = 0;
+	int fd, tries = 0, waits = 0;
 
 	flags |= O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	if (flags & O_CREAT)
 		return sys->openat(dir, name, flags, mode);
 	do
 		fd = sys->openat(dir, name, flags | O_NOATIME, mode);
-	while (again(fd, &tries));
+	while (again_open(fd, &tries, &waits));
 	return fd >= 0 || errno != EPERM ? fd : sys->openat(dir, name, flags, mode);
 }
 

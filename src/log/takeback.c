@@ -89,8 +89,12 @@ static int undo_append(struct log *log, const struct change *ch, struct err *err
 	struct stat st;
 	int rc;
 
+	if (!ch->is_tried)
+		return 0;
 	if (io_fstat(log->fd, &st) < 0)
 		return err_sys(err, "look at it");
+	if (st.st_nlink == 0)
+		return 0; /* another file has its place, and nobody will ever find this one */
 	if (ch->put.n == 0 && (uint64_t)st.st_size <= ch->old_size)
 		return 0; /* nothing of it came into the file */
 	if (ch->put.is_split)
@@ -166,7 +170,7 @@ static void say_broken(
 
 int change_undo(struct log *log, const struct change *ch, struct err *why)
 {
-	bool is_alone = ch->is_leased || (log->flags & LOG_BESIDE);
+	bool is_alone = (log->flags & LOG_BESIDE) || (ch->is_leased && ch->is_shut);
 	struct err back = { 0 };
 	int rc = is_alone ? undo_alone(log, ch, &back) : undo_append(log, ch, &back);
 

@@ -298,6 +298,7 @@ static int append(struct log *log, uint64_t committed, const char *p, size_t n, 
 
 	ch.p = p;
 	ch.n = n;
+	ch.is_lines = is_lines;
 	if (rc == 0)
 		rc = change_choose(log, &ch, is_lines, err);
 	if (rc == 0 && is_lines) {

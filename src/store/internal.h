@@ -149,8 +149,9 @@ bool work_is_open_elsewhere(const struct work *w);
 /* ---- live.c ---- */
 
 /*
- * Before bytes of the file are cut or a turn is closed: ERR_LOCKED when somebody may be at it, with
- * the time of the last write. work_force allows what is only fresh, and the open turn.
+ * Before bytes of the file are cut or a turn is closed: ERR_LOCKED when somebody is at it, and
+ * ERR_UNSURE, with the time of the last write, for what is fresh and for an open turn, which
+ * work_force allows.
  */
 int work_check_rest(struct work *w, bool cuts, bool closes_turn, struct err *err);
 

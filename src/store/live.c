@@ -108,12 +108,12 @@ int work_check_rest(struct work *w, bool cuts, bool closes_turn, struct err *err
 		return 0;
 	live_when(live.mtime, when);
 	if (closes_turn)
-		return err_set(err, ERR_LOCKED,
+		return err_set(err, ERR_UNSURE,
 			"a turn is open (%s): if its agent still runs, closing it spoils the log "
 			"for it",
 			when);
 	if (live.state == LIVE_FRESH)
-		return err_set(err, ERR_LOCKED,
+		return err_set(err, ERR_UNSURE,
 			"%s may be in use (%s): try again when it has rested for a minute",
 			path_base(w->path), when);
 	return 0;

@@ -85,7 +85,8 @@ static int append_logged(struct work *w, struct log *session, const struct buf *
 	int place, rc;
 
 	rc = reflog_lock(&w->reflog, &reflog, &place, err);
-	if (rc == 0 && !w->reflog.is_applied) /* another bough wrote a line */
+	/* another bough wrote a line; or what is lost was not known: the session is locked now */
+	if (rc == 0 && (!w->reflog.is_applied || w->is_under_way))
 		reflog_apply(&w->reflog, w->s);
 	if (rc == 0)
 		rc = reflog_lines(w, (struct str){ line->p, line->n - 1 }, &lines, err);
@@ -156,10 +157,10 @@ static void say_forked(struct work *w, const struct new_entry *n, const struct f
 static int came_all_the_same(struct work *w, const struct new_entry *n, struct err *err)
 {
 	struct buf lines = { 0 };
-	int rc;
+	int rc = reflog_lines(w, (struct str){ n->line.p, n->line.n - 1 }, &lines, err);
 
-	reflog_put_append(&lines, (struct str){ n->line.p, n->line.n - 1 }, clock_now_ms());
-	rc = reflog_write(&w->reflog, &lines, err);
+	if (rc == 0)
+		rc = reflog_write(&w->reflog, &lines, err);
 	buf_release(&lines);
 	return rc;
 }

@@ -83,9 +83,10 @@ static bool append_is_under_way(struct work *w)
 	struct log_use use;
 	struct log_id now;
 
-	if (log_stat(w->path, &now, NULL) == 0 && log_id_differs(w->fmt->file(w->s), &now))
+	/* the lock first: once it is free, what was announced shows in the file's size */
+	if (log_look_use(w->path, &use, NULL) == 0 && use.is_locked && use.pid != getpid())
 		return true;
-	return log_look_use(w->path, &use, NULL) == 0 && use.is_locked && use.pid != getpid();
+	return log_stat(w->path, &now, NULL) == 0 && log_id_differs(w->fmt->file(w->s), &now);
 }
 
 void work_reapply(struct work *w)

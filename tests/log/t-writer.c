@@ -68,7 +68,8 @@ static void test_append_is_one_write(void **state)
 		writes++;
 		assert_int_equal(trace.call[i].bytes, 5);
 		assert_string_equal(trace.call[i + 1].name, "tell");
-		assert_string_equal(trace.call[i + 2].name, "fdatasync");
+		assert_string_equal(trace.call[i + 2].name, "lease"); /* given back */
+		assert_string_equal(trace.call[i + 3].name, "fdatasync");
 	}
 	assert_int_equal(writes, 1);
 	assert_true(temp_is(file, "a\nb\nc\n"));
