@@ -33,7 +33,7 @@ _bough()
 		cards) options+=' --json' ;;
 		cat) options+=' --balanced --from --json --stored' ;;
 		checkout) options+=' --dry-run --json --wait' ;;
-		convert) options+=' --compression --dry-run --json --wait' ;;
+		convert) options+=' --compression --dry-run --force --json --wait' ;;
 		fold) options+=' --canonical --json --outline --round' ;;
 		fork) options+=' --dry-run --edit --exact --file --force --json --message --new --retry --role --wait -F -e -m' ;;
 		help) options+=' --json' ;;

@@ -63,6 +63,7 @@ static const struct cmd_option repair_options[] = {
 
 static const struct cmd_option convert_options[] = {
 	{ OPT_COMPRESSION, 0, "compression", "KIND", "zstd or none" },
+	{ OPT_FORCE, 0, "force", NULL, "also when the root is left with both encodings" },
 	{ .name = NULL },
 };
 
@@ -169,10 +170,17 @@ const struct command_def commands[] = {
 			"turn is closed. --dry-run prints the events. A damaged frame is no torn end\n"
 			"and nothing is cut, unless it is the last and --salvage is given.\n",
 		.options = repair_options, .run = cmd_repair },
-	{ .name = "convert", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
-		.max_args = 1, .help = "Write a dsh log again, compressed or not",
-		.more = "The new file is read back and compared before the old one gets another name.\n"
-			"Nothing is deleted.\n",
+	{ .name = "convert", .args = "ROOT|SESSION", .group = "Change", .writes = true, .min_args = 1,
+		.max_args = 1, .help = "Write the dsh logs of a root again, compressed or not",
+		.more = "A harness takes one encoding for a root and refuses all of its sessions when it\n"
+			"finds the other. So a root is converted whole; a session or a project alone only\n"
+			"when the rest has the new encoding, and nothing is begun when one of the logs\n"
+			"can not be converted, unless --force is given. While a log of the root is in\n"
+			"use, or was written within the last minute (ten with an open turn), nothing is\n"
+			"converted, --force or not. Interrupted, the same command goes on.\n"
+			"Each new file is read back and compared before the old one gets another name.\n"
+			"Nothing is deleted. A log whose name does not say what its bytes are gets the\n"
+			"name that does.\n",
 		.options = convert_options, .run = cmd_convert },
 	{ .name = "problems", .args = "SESSION", .group = "Check", .min_args = 1, .max_args = 1,
 		.help = "List what is damaged, with the bytes; status 1 when anything is",
@@ -233,7 +241,7 @@ int cmd_complain(int status, const char *fmt, ...)
 
 /* ---- ^C ---- */
 
-static volatile sig_atomic_t guarded;
+static volatile sig_atomic_t guarded, interrupted;
 
 /*
  * Looking can stop anywhere: nothing is held. While something is written the
@@ -242,6 +250,7 @@ static volatile sig_atomic_t guarded;
 static void on_interrupt(int sig)
 {
 	(void)sig;
+	interrupted = true;
 	if (!guarded)
 		_exit(STATUS_CANCELLED);
 }
@@ -265,6 +274,11 @@ bool cmd_again(struct cmd *c, int rc)
 	cmd_guard(true);
 	err_clear(&c->err);
 	return true;
+}
+
+bool cmd_was_interrupted(void)
+{
+	return interrupted;
 }
 
 static void catch_signals(void)

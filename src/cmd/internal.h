@@ -151,6 +151,8 @@ bool cmd_again(struct cmd *c, int rc);
  * a terminal, after being told when it was last written. STATUS_CANCELLED for a no.
  */
 int cmd_ask_force(struct cmd *c);
+/* It was held back; who does one thing after the other stops between them. */
+bool cmd_was_interrupted(void);
 
 /* ---- ids.c: ids short enough to read, long enough to be unique ---- */
 

@@ -6,6 +6,9 @@
  *
  * A crash in between leaves both files. The next conversion finds the new one,
  * compares it, and goes on from there.
+ *
+ * A log is what its bytes are. One whose name says otherwise first gets the name
+ * that fits, so that at every moment there is a log under a name that readers know.
  */
 #include "config.h"
 #include "store/internal.h"
@@ -134,18 +137,18 @@ static int drop_new(const struct work *w, const struct convert *c, struct err *c
 }
 
 /*
- * The old file steps back. A writer without a lock may have added to it at the
- * last moment: then it steps forward again, and the new file goes.
+ * The log gets another name. A writer without a lock may have added to it at the
+ * last moment: then it gets its old name again.
  */
-static int step_back(struct work *w, const struct convert *c, struct err *err)
+static int give_name(struct work *w, const char *name, struct err *err)
 {
 	struct log_id id;
-	int rc = log_move(w->path, c->old, err);
+	int rc = log_move(w->path, name, err);
 
 	/* a look that fails says nothing: all is where it must be */
-	if (rc < 0 || log_stat(c->old, &id, NULL) < 0 || !log_id_differs(w->fmt->file(w->s), &id))
+	if (rc < 0 || log_stat(name, &id, NULL) < 0 || !log_id_differs(w->fmt->file(w->s), &id))
 		return rc;
-	rc = log_move(c->old, w->path, err);
+	rc = log_move(name, w->path, err);
 	if (rc == 0)
 		rc = err_set(err, ERR_CHANGED, "%s was written while it was converted", w->path);
 	return rc;
@@ -170,23 +173,45 @@ static int make(struct work *w, struct convert *c, struct err *err)
 		rc = log_expect(lock.log, w->fmt->file(w->s), &e);
 	/* the new file is on the disk and good: only now the old one steps back */
 	if (rc == 0)
-		rc = step_back(w, c, &e);
+		rc = give_name(w, c->old, &e);
 	if (rc < 0 && is_new)
 		rc = drop_new(w, c, &e);
 	dsh_unlock(&lock);
 	return rc < 0 ? err_hand_over(err, &e) : 0;
 }
 
-/* "session.jsonl.converted", or with a number behind it. */
-static int choose_names(struct work *w, struct convert *c, struct err *err)
+/* "session.jsonl.converted", or with a number behind it; yours. */
+static char *old_name(const char *path, int i)
 {
-	size_t n = strlen(w->path);
+	return i == 1 ? xasprintf("%s.converted", path) : xasprintf("%s.converted.%d", path, i);
+}
+
+char *convert_newest_old(const char *path)
+{
+	char *before = dsh_log_path(path, !dsh_name_is_zstd(path)), *newest = NULL;
 	struct log_id id;
 
-	c->path = c->to_zstd ? xasprintf("%s.zstd", w->path) : xstrndup(w->path, n - 5);
 	for (int i = 1; i < OLD_NAMES; i++) {
-		c->old = i == 1 ? xasprintf("%s.converted", w->path)
-				: xasprintf("%s.converted.%d", w->path, i);
+		char *old = old_name(before, i);
+
+		if (log_stat(old, &id, NULL) < 0 || !id.exists) {
+			free(old);
+			break;
+		}
+		free(newest);
+		newest = old;
+	}
+	free(before);
+	return newest;
+}
+
+static int choose_names(const char *path, struct convert *c, struct err *err)
+{
+	struct log_id id;
+
+	c->path = dsh_log_path(path, c->to_zstd);
+	for (int i = 1; i < OLD_NAMES; i++) {
+		c->old = old_name(path, i);
 		if (log_stat(c->old, &id, err) < 0)
 			return ERR_IO;
 		if (!id.exists)
@@ -194,7 +219,7 @@ static int choose_names(struct work *w, struct convert *c, struct err *err)
 		free(c->old);
 		c->old = NULL;
 	}
-	return err_set(err, ERR_EXISTS, "every name for the old file of %s is taken", w->path);
+	return err_set(err, ERR_EXISTS, "every name for the old file of %s is taken", path);
 }
 
 static void say(const struct convert *c, bool dry, struct done *d)
@@ -209,19 +234,13 @@ static void say(const struct convert *c, bool dry, struct done *d)
 			c->path, c->nlines, path_base(c->old));
 }
 
-static int convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct err *err)
+/* `path` is the name of the log; in a dry run perhaps the one that it would have by then. */
+static int convert(struct work *w, const char *path, bool to_zstd, bool dry, struct done *d,
+	struct err *err)
 {
 	struct convert c = { .to_zstd = to_zstd };
-	const char *why = dsh_copy_refusal(w->s);
-	int rc;
+	int rc = choose_names(path, &c, err);
 
-	if (dsh_is_zstd(w->s) == to_zstd) {
-		done_say(d, "%s is %s already", w->path, to_zstd ? "compressed" : "uncompressed");
-		return 0;
-	}
-	if (why)
-		return err_set(err, ERR_UNSUPPORTED, "%s can not be converted: %s", w->path, why);
-	rc = choose_names(w, &c, err);
 	if (rc == 0 && !dry)
 		rc = make(w, &c, err);
 	if (rc == 0) {
@@ -233,6 +252,80 @@ static int convert(struct work *w, bool to_zstd, bool dry, struct done *d, struc
 	return rc;
 }
 
+/* ---- a name that the bytes belie ---- */
+
+static int take_name(struct work *w, const char *name, bool dry, struct done *d, struct err *err)
+{
+	struct dsh_lock lock = { 0 };
+	struct log_id id;
+	int rc = log_stat(name, &id, err);
+
+	if (rc == 0 && id.exists)
+		rc = err_set(err, ERR_EXISTS, "%s ought to be called %s, and there is such a file",
+			w->path, path_base(name));
+	if (rc == 0 && !dry) {
+		rc = dsh_lock(w, false, &lock, err);
+		if (rc == 0)
+			rc = give_name(w, name, err);
+		dsh_unlock(&lock);
+	}
+	if (rc == 0) {
+		done_set(d->path, sizeof(d->path), str_of(name));
+		done_say(d, "%s %s %s, as its bytes are", w->path,
+			dry ? "would get the name" : "has the name", path_base(name));
+	}
+	return rc;
+}
+
+/* The same bytes under their right name: opened, and written again from there. */
+static int convert_renamed(const char *path, bool to_zstd, struct done *d, struct err *err)
+{
+	struct work *w = NULL;
+	struct err e = { 0 };
+	int rc = work_open_as(&w, &format_dsh, path, &e);
+
+	if (rc == 0)
+		rc = work_sync(w, &e);
+	if (rc == 0)
+		rc = convert(w, path, to_zstd, false, d, &e);
+	work_close(&w);
+	return rc < 0 ? err_set(err, e.code, "the log is called %s now, but: %s", path_base(path),
+				e.text)
+		      : 0;
+}
+
+static int convert_misnamed(struct work *w, const char *name, bool to_zstd, bool dry,
+	struct done *d, struct err *err)
+{
+	int rc = take_name(w, name, dry, d, err);
+
+	if (rc < 0 || dsh_is_zstd(w->s) == to_zstd)
+		return rc;
+	return dry ? convert(w, name, to_zstd, true, d, err)
+		   : convert_renamed(name, to_zstd, d, err);
+}
+
+/* ---- */
+
+static int convert_or_say(struct work *w, bool to_zstd, bool dry, struct done *d, struct err *err)
+{
+	bool is_so = dsh_is_zstd(w->s) == to_zstd;
+	const char *why = is_so ? NULL : dsh_copy_refusal(w->s);
+	char *name = dsh_log_path(w->path, dsh_is_zstd(w->s));
+	int rc = 0;
+
+	if (why)
+		rc = err_set(err, ERR_UNSUPPORTED, "%s can not be converted: %s", w->path, why);
+	else if (strcmp(name, w->path) != 0)
+		rc = convert_misnamed(w, name, to_zstd, dry, d, err);
+	else if (is_so)
+		done_say(d, "%s is %s already", w->path, to_zstd ? "compressed" : "uncompressed");
+	else
+		rc = convert(w, w->path, to_zstd, dry, d, err);
+	free(name);
+	return rc;
+}
+
 int work_convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct err *err)
 {
 	int rc;
@@ -241,5 +334,5 @@ int work_convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct 
 	rc = work_has(w, FORMAT_CONVERT, err);
 	if (rc == 0)
 		rc = work_sync(w, err);
-	return rc < 0 ? rc : convert(w, to_zstd, dry, d, err);
+	return rc < 0 ? rc : convert_or_say(w, to_zstd, dry, d, err);
 }

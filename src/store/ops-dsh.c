@@ -361,7 +361,7 @@ static int fork_at(
 	struct work *w, uint64_t event, bool is_exact, bool dry, struct done *d, struct err *err)
 {
 	struct fork f = { .now = clock_now_ms() };
-	char uuid[37];
+	char uuid[37], *log_name;
 	int rc = dsh_fork_point(w->s, event, is_exact, &f.last, err);
 
 	if (rc < 0)
@@ -369,7 +369,9 @@ static int fork_at(
 	random_uuid4(uuid);
 	snprintf(f.id, sizeof(f.id), "session-%s", uuid);
 	f.dir = folder_beside(w, f.id);
-	f.path = path_join(f.dir, path_base(w->path));
+	log_name = dsh_log_path(path_base(w->path), dsh_is_zstd(w->s));
+	f.path = path_join(f.dir, log_name);
+	free(log_name);
 	dsh_fork_header(w->s, f.id, f.now, f.last + 1, &f.header);
 	rc = fork_write(w, &f, dry, d, err);
 	if (rc == 0) {

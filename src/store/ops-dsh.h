@@ -20,6 +20,9 @@ int dsh_being_written(struct work *w, struct err *err);
 /* Is the file still what was read? A fresh one is watched for a moment, unless it has been. */
 int dsh_wait_for_rest(struct work *w, struct err *err);
 
+/* ops-convert.c: what the newest conversion that made this log left of the old one; yours, or NULL. */
+char *convert_newest_old(const char *path);
+
 int dsh_work_repair(struct work *w, bool dry, struct done *d, struct err *err);
 int dsh_work_fork_new(
 	struct work *w, const struct fork_spec *spec, bool dry, struct done *d, struct err *err);

@@ -245,6 +245,22 @@ int work_salvage(struct work *w, bool dry, struct done *d, struct err *err);
  * file stays in its folder under a name that is no session's (`said` has it).
  */
 int work_convert(struct work *w, bool to_zstd, bool dry, struct done *d, struct err *err);
+/*
+ * The same for all logs of a place: a root, a project, a session. A root belongs
+ * to one encoding, so nothing begins while logs beside the place have another
+ * one, or while one of them could not be converted (each is a line of `list`),
+ * unless is_forced; and never while a log of the root may be in use (ERR_LOCKED).
+ *
+ * conversion_begin, conversion_step until it is 0, conversion_end. A step does
+ * one log and is negative when that one failed; the next goes on behind it.
+ */
+struct conversion;
+int conversion_begin(struct conversion **out, const char *place, bool to_zstd, bool is_forced,
+	struct buf *list, struct err *err);
+size_t conversion_size(const struct conversion *c); /* logs */
+/* was_so: it had the encoding already. */
+int conversion_step(struct conversion *c, bool dry, struct done *d, bool *was_so, struct err *err);
+void conversion_end(struct conversion **c);
 /* Session, sidecar and reflog go to the trash. The handle is closed by it. */
 int work_trash(struct work **w, bool dry, struct done *d, struct err *err);
 /* Take back the newest checkout, label or title change that this handle made. */

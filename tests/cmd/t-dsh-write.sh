@@ -179,9 +179,9 @@ for log in $(logs .); do
 	case $log in *.jsonl) kind=zstd ;; esac
 	run cat "$log"
 	cp "$tmp/out" "$tmp/events"
-	run convert "$log" --compression "$kind" --dry-run
+	run convert "$log" --compression "$kind" --force --dry-run
 	want 0
-	run convert "$log" --compression "$kind"
+	run convert "$log" --compression "$kind" --force
 	want 0
 	other=$log.zstd
 	[ "$kind" = zstd ] || other=${log%.zstd}
@@ -191,7 +191,7 @@ for log in $(logs .); do
 	old=$tmp/old-$checks.${log##*session.} # the reader goes by the name's end
 	cp "$log.converted" "$old"
 	echo "same$tab$old$tab$root/$other" >>"$batch"
-	run convert "$other" --compression "$kind"
+	run convert "$other" --compression "$kind" --force
 	want 0
 	want_line ' already$'
 done
@@ -201,9 +201,89 @@ want 2
 run convert "$other" --compression gzip
 want 2
 fresh_dsh torn-zstd
-run convert "$(logs . | grep /t-mid/)" --compression none
+run convert "$(logs . | grep /t-mid/)" --compression none --force
 want 3
 want_err 'repair it first'
+
+# ---- a root belongs to one encoding
+fresh_dsh zstd-basic
+store=zstd-basic/store
+lamp=$store/--srv-harbour-lamps--/s-lamp
+run convert $lamp --compression none
+want 3
+want_err '3 logs beside it have the other encoding'
+run convert $store/--srv-harbour-tides-- --compression none
+want 3
+snapshot "$root" >"$tmp/untouched"
+run convert $store --compression none --dry-run
+want 0
+want_line '^4 logs would be converted$'
+snapshot "$root" >"$tmp/after"
+same_text "a dry run changed something" "$tmp/untouched" "$tmp/after"
+run convert $lamp --compression none --force
+want 0
+run convert $store --compression none
+want 0
+want_line '^3 logs converted, 1 was so already$'
+checks=$((checks + 1))
+[ "$(logs $store | grep -c 'session.jsonl$')" -eq 4 ] || fail "not all logs are raw"
+run verify $store
+want 0
+run convert $store --compression none --json
+want 0
+want_json already 4
+want_json converted 0
+want_json dry_run false
+run convert --compression zstd -r $store s-lamp
+want 3
+fresh_dsh raw-packed
+store=raw-packed/store
+north=$store/--srv-harbour-tides--/s-north/session.jsonl
+touch -d "@${BOUGH_NOW%000}" $north
+run convert $store --compression zstd --force
+want 4
+want_err 'may be in use \(written 0 s ago\)'
+printf '{"type":"tur' >>$north
+touch -d '2026-06-28 09:00:00 UTC' $north
+run convert $store --compression zstd
+want 3
+want_err 's-north/session.jsonl can not be converted: its end is torn'
+want_err '1 of 2 can not be converted'
+run convert $store --compression zstd --force
+want 3
+want_line '^1 log converted, 1 could not be converted$'
+fresh
+run convert . --compression zstd
+want 3
+want_err 'tree sessions have one encoding only'
+mkdir "$tmp/none"
+run convert "$tmp/none" --compression zstd
+want 1
+
+# ---- a name that the bytes belie
+fresh_dsh zstd-basic
+lamp=zstd-basic/store/--srv-harbour-lamps--/s-lamp
+mv $lamp/session.jsonl.zstd $lamp/session.jsonl
+run list zstd-basic/store
+want 0
+want_line '^  s-lamp .* 4 entries .* damaged '
+run list zstd-basic/store --headers --json
+want 0
+checks=$((checks + 1))
+[ "$(grep -c '"damaged": true' "$tmp/out")" -eq 1 ] || fail "not just one is marked"
+run problems $lamp
+want 1
+want_line 'wrong-name  *zstd frames under a name without .zstd'
+run verify zstd-basic/store
+want 1
+want_line '/s-lamp/session.jsonl: offset 0: wrong-name: '
+run show $lamp
+want_line 'wrong-name'
+run convert $lamp --compression zstd
+want 0
+want_line 'has the name session.jsonl.zstd, as its bytes are$'
+run verify zstd-basic/store
+want 0
 
 # ---- checkout and label: beside the log, seqs as ids
 fresh_dsh fork

@@ -34,6 +34,28 @@ static int raw_head(const char *path, struct buf *text, struct err *err)
 	return rc;
 }
 
+/* The name says where to look; bytes that are the other kind's are read as what they are. */
+static int read_head(const char *path, bool *is_zstd, struct buf *text, struct err *err)
+{
+	struct err e = { 0 };
+	int rc;
+
+	*is_zstd = dsh_name_is_zstd(path);
+	rc = *is_zstd ? log_frames_head(path, HEAD_MAX, text, &e) : raw_head(path, text, &e);
+	if (*is_zstd ? rc != ERR_CORRUPT : rc < 0 || !text_is_zstd(path, text->p, text->n))
+		return rc < 0 ? err_hand_over(err, &e) : 0;
+	buf_clear(text);
+	if (!*is_zstd) {
+		*is_zstd = true;
+		return log_frames_head(path, HEAD_MAX, text, err);
+	}
+	rc = raw_head(path, text, err);
+	if (rc == 0 && text_is_zstd(path, text->p, text->n))
+		return err_hand_over(err, &e);
+	*is_zstd = false;
+	return rc;
+}
+
 static void tell(const struct dsh_header *h, struct session_brief *out)
 {
 	static const char *const keys[] = { "createdAt", "parentSession" };
@@ -49,12 +71,11 @@ static void tell(const struct dsh_header *h, struct session_brief *out)
 
 int dsh_brief(const char *path, struct session_brief *out, struct err *err)
 {
-	size_t n = strlen(path);
-	bool is_zstd = n > 5 && strcmp(path + n - 5, ".zstd") == 0;
 	struct dsh_header h = { 0 };
 	struct buf text = { 0 };
 	const char *nl;
-	int rc = is_zstd ? log_frames_head(path, HEAD_MAX, &text, err) : raw_head(path, &text, err);
+	bool is_zstd;
+	int rc = read_head(path, &is_zstd, &text, err);
 
 	nl = rc == 0 && text.n ? memchr(text.p, '\n', text.n) : NULL;
 	if (rc < 0 && rc != ERR_TORN && rc != ERR_CORRUPT)
@@ -62,7 +83,8 @@ int dsh_brief(const char *path, struct session_brief *out, struct err *err)
 	rc = 0;
 	if (nl)
 		header_parse(&h, text.p, (size_t)(nl - text.p));
-	out->nproblems = !nl || h.why || dsh_check_place(NULL, path, &h);
+	out->nproblems = !nl || h.why || is_zstd != dsh_name_is_zstd(path) ||
+			 dsh_check_place(NULL, path, &h);
 	if (nl)
 		tell(&h, out);
 out:

@@ -25,6 +25,12 @@ bool dsh_put_project_name(struct buf *out, struct str cwd_json); /* p NULL: "_no
  * or a lone surrogate, is kept as it is.
  */
 void dsh_put_id_of_name(struct buf *out, const char *name);
+/* The name of a log of that encoding in the place of `path`, which may be the same; yours. */
+char *dsh_log_path(const char *path, bool is_zstd);
+bool dsh_name_is_zstd(const char *path);
+/* Is it of that encoding, its bytes and its name? False also when it can not be read. */
+bool dsh_is_stored(const char *path, bool is_zstd);
+bool dsh_is_project_name(const char *name);
 
 /* ---- for writers; the session is loaded to its end ---- */
 

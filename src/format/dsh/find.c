@@ -27,9 +27,9 @@ size_t dsh_jsonl_stem(const char *name, bool *is_zstd)
 {
 	size_t n = strlen(name);
 
-	*is_zstd = n > 5 && strcmp(name + n - 5, ".zstd") == 0;
+	*is_zstd = dsh_name_is_zstd(name);
 	if (*is_zstd)
-		n -= 5;
+		n -= strlen(".zstd");
 	return n > 6 && strncmp(name + n - 6, ".jsonl", 6) == 0 ? n - 6 : 0;
 }
 
@@ -61,6 +61,13 @@ bool dsh_is_project_name(const char *name)
 	if (strcmp(name, "_no-cwd") == 0)
 		return true;
 	return n > 4 && strncmp(name, "--", 2) == 0 && strcmp(name + n - 2, "--") == 0;
+}
+
+char *dsh_log_path(const char *path, bool is_zstd)
+{
+	size_t n = strlen(path) - (dsh_name_is_zstd(path) ? strlen(".zstd") : 0);
+
+	return xasprintf("%.*s%s", (int)n, path, is_zstd ? ".zstd" : "");
 }
 
 /* The last parts of a path, as far as it has them; NULL otherwise. All are yours. */
@@ -165,9 +172,7 @@ static const char *place_problem(struct session *s, const char *path, const stru
 /* The same session in the other encoding, beside it. */
 static const char *twin_problem(struct session *s, const char *path)
 {
-	size_t n = strlen(path);
-	bool is_zstd = n > 5 && strcmp(path + n - 5, ".zstd") == 0;
-	char *twin = is_zstd ? xstrndup(path, n - 5) : xasprintf("%s.zstd", path);
+	char *twin = dsh_log_path(path, !dsh_name_is_zstd(path));
 	bool exists = access(twin, F_OK) == 0;
 
 	free(twin);

@@ -249,6 +249,8 @@ struct dsh_text {
 	struct log_frames *zstd;
 };
 int text_open(struct dsh_text *t, const char *path, struct err *err);
+/* By the first bytes of the file; by the name where they tell nothing. */
+bool text_is_zstd(const char *path, const char *head, size_t n);
 void text_close(struct dsh_text *t);
 struct log_reader *text_reader(const struct dsh_text *t);
 int text_next_line(struct dsh_text *t, struct log_line *line, bool *after_damage, struct err *err);
@@ -360,7 +362,6 @@ bool dsh_detect(const char *path, bool is_file);
 enum dsh_level { DSH_NONE, DSH_SESSION, DSH_PROJECT, DSH_ROOT };
 /* What a folder is, by its own name and the names in it. */
 enum dsh_level dsh_level_of(const char *path);
-bool dsh_is_project_name(const char *name);
 /* "<stem>.jsonl" or "<stem>.jsonl.zstd": the stem's length, 0 for any other name. */
 size_t dsh_jsonl_stem(const char *name, bool *is_zstd);
 bool dsh_is_real_folder(int dir, const struct dirent *de); /* not a link to one */

@@ -118,6 +118,10 @@ static int read_header(struct session *s, struct err *err)
 	set_meta(s, text, "delegationDepth", "delegationDepth");
 	set_meta(s, text, "version", "version");
 	set_meta(s, text, "createdAt", "createdAt");
+	if (dsh_is_zstd(s) != dsh_name_is_zstd(s->path)) /* read by its contents, so it is no refusal */
+		dsh_problem(s, "wrong-name", 0, 0, 0, ENTRY_NONE,
+			dsh_is_zstd(s) ? "zstd frames under a name without .zstd: convert gives it the right one"
+				       : "lines under a name with .zstd: convert gives it the right one");
 	why = dsh_check_place(s, s->path, h);
 	if (why && !src->refusal)
 		src->refusal = why;

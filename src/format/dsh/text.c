@@ -1,6 +1,7 @@
 /*
  * text.c - the text of a log behind one set of calls, whether it is stored raw
- * or as zstd frames.
+ * or as zstd frames. Which it is the first bytes say; the name is only asked
+ * where they say nothing.
  */
 #include "config.h"
 
@@ -10,24 +11,43 @@
 
 #include "base/path.h"
 
-enum { READ_MAX = LOG_MAX_LINE };
+enum { READ_MAX = LOG_MAX_LINE, MAGIC = 4 };
+
+bool dsh_name_is_zstd(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 5 && strcmp(path + n - 5, ".zstd") == 0;
+}
+
+bool text_is_zstd(const char *path, const char *head, size_t n)
+{
+	if (n >= MAGIC && memcmp(head, "\x28\xB5\x2F\xFD", MAGIC) == 0)
+		return true;
+	/* a frame that is damaged where it begins is no object for that */
+	return dsh_name_is_zstd(path) && !(n >= 2 && head[0] == '{' && head[1] == '"');
+}
+
+bool dsh_is_stored(const char *path, bool is_zstd)
+{
+	struct dsh_text t;
+	bool is = text_open(&t, path, NULL) == 0 && (t.zstd != NULL) == is_zstd;
+
+	text_close(&t);
+	return is && dsh_name_is_zstd(path) == is_zstd;
+}
 
 int text_open(struct dsh_text *t, const char *path, struct err *err)
 {
-	static const char magic[] = { '\x28', '\xB5', '\x2F', '\xFD' };
-	char head[4];
-	size_t got = 0, n = strlen(path);
-	bool is_zstd = n > 5 && strcmp(path + n - 5, ".zstd") == 0;
-	int rc = 0;
+	char head[MAGIC];
+	size_t got = 0;
+	int rc;
 
 	*t = (struct dsh_text){ 0 };
-	if (!is_zstd) {
-		rc = log_reader_open(&t->raw, path, err);
-		if (rc == 0)
-			rc = log_pread(t->raw, 0, head, sizeof(head), &got, err);
-		is_zstd = rc == 0 && got == sizeof(head) && memcmp(head, magic, got) == 0;
-	}
-	if (rc == 0 && is_zstd) {
+	rc = log_reader_open(&t->raw, path, err);
+	if (rc == 0)
+		rc = log_pread(t->raw, 0, head, sizeof(head), &got, err);
+	if (rc == 0 && text_is_zstd(path, head, got)) {
 		log_reader_close(&t->raw);
 		rc = log_frames_open(&t->zstd, path, NULL, err);
 	}
