@@ -162,6 +162,9 @@ const struct command_def commands[] = {
 		.run = cmd_rename },
 	{ .name = "trash", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
 		.max_args = 1, .help = "Move a session to the trash; nothing is deleted",
+		.more = "That is $XDG_DATA_HOME/Trash, or .trash beside the session where files can not\n"
+			"be moved there (another device or mount). A link in the place of one of their\n"
+			"folders is refused; only Trash itself may be one.\n",
 		.run = cmd_trash },
 	{ .name = "repair", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
 		.max_args = 1, .help = "Set a torn tail aside, append lost entries again",

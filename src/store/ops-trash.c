@@ -2,11 +2,16 @@
  * ops-trash.c - a session goes to the trash and comes back: the file, its
  * sidecar, its reflog. Nothing is ever deleted here.
  *
- * The place is the desktop's trash ($XDG_DATA_HOME/Trash) where that is on the
- * same device, else a folder ".trash" of the same form beside the session:
+ * The place is the desktop's trash ($XDG_DATA_HOME/Trash) where files can be
+ * moved there (the same device, the same mount of it), else a folder ".trash" of
+ * the same form beside the session:
  * files/NAME, and info/NAME.trashinfo that says where NAME was. Every file gets
  * an info of its own, so that any trash program can put it back. A reflog in
  * the state folder stays: it belongs to the path and fits again after untrash.
+ *
+ * Whoever may write beside a session could put a link there and have it moved
+ * anywhere. So the folders must be real ones, of this user or of root; only the
+ * person's own Trash itself may be a link.
  *
  * Order: the info, then the file; the session before its sidecar and reflog,
  * so that a crash never leaves a session that lost its title or labels.
@@ -15,11 +20,13 @@
 #include "store/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/path.h"
@@ -35,8 +42,11 @@ static const char *const endings[NPARTS] = {
 	[PART_REFLOG] = ".reflog",
 };
 
+static const char beside[] = ".trash";
+
 struct trash {
-	char *files, *info; /* the two folders */
+	char *place, *files, *info; /* the place, and the two folders in it */
+	bool is_beside;             /* the session, not the person's own */
 	char *from[NPARTS]; /* NULL: there is no such file */
 	char *to[NPARTS], *note[NPARTS];
 	int nmoved, nnoted; /* parts that are done */
@@ -44,6 +54,7 @@ struct trash {
 
 static void trash_release(struct trash *t)
 {
+	free(t->place);
 	free(t->files);
 	free(t->info);
 	for (int i = 0; i < NPARTS; i++) {
@@ -53,8 +64,27 @@ static void trash_release(struct trash *t)
 	}
 }
 
-/* The device of a path or of the nearest folder above it that exists. */
-static bool device_of(const char *path, dev_t *dev)
+/* Files move within one mount of one device; 0 where the system does not tell mounts apart. */
+struct mount {
+	dev_t dev;
+	uint64_t id;
+};
+
+static uint64_t mount_id(const char *path)
+{
+#ifdef STATX_MNT_ID
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st) == 0 && (st.stx_mask & STATX_MNT_ID))
+		return st.stx_mnt_id;
+#else
+	(void)path;
+#endif
+	return 0;
+}
+
+/* Of a path or of the nearest folder above it that exists. */
+static bool mount_of(const char *path, struct mount *m)
 {
 	char *p = xstrdup(path), *up;
 	struct stat sb;
@@ -66,7 +96,7 @@ static bool device_of(const char *path, dev_t *dev)
 		free(p);
 		p = up;
 	}
-	*dev = ok ? sb.st_dev : 0;
+	*m = (struct mount){ .dev = ok ? sb.st_dev : 0, .id = ok ? mount_id(p) : 0 };
 	free(p);
 	return ok;
 }
@@ -80,18 +110,54 @@ static char *home_trash(void)
 	return home && home[0] == '/' ? path_join(home, ".local/share/Trash") : NULL;
 }
 
+static void set_place(struct trash *t, char *place_take, bool is_beside)
+{
+	free(t->place);
+	free(t->files);
+	free(t->info);
+	t->place = place_take;
+	t->files = path_join(t->place, "files");
+	t->info = path_join(t->place, "info");
+	t->is_beside = is_beside;
+}
+
 static void choose_place(struct trash *t, const char *dir)
 {
-	char *place = home_trash();
-	dev_t here, there;
+	char *home = home_trash();
+	struct mount here, there;
 
-	if (!place || !device_of(dir, &here) || !device_of(place, &there) || here != there) {
-		free(place);
-		place = path_join(dir, ".trash");
+	if (home && mount_of(dir, &here) && mount_of(home, &there) && here.dev == there.dev &&
+		here.id == there.id) {
+		set_place(t, home, false);
+		return;
 	}
-	t->files = path_join(place, "files");
-	t->info = path_join(place, "info");
-	free(place);
+	free(home);
+	set_place(t, path_join(dir, beside), true);
+}
+
+/* It may be missing still; what is there must be a folder that nobody else put there. */
+static int check_folder(const char *path, bool may_be_link, struct err *err)
+{
+	struct stat sb;
+
+	if ((may_be_link ? stat(path, &sb) : lstat(path, &sb)) < 0)
+		return errno == ENOENT ? 0 : err_sys(err, "look at %s", path);
+	if (!S_ISDIR(sb.st_mode))
+		return err_set(err, ERR_UNSUPPORTED, "nothing goes to the trash: %s is %s, no folder",
+			path, S_ISLNK(sb.st_mode) ? "a link" : log_kind(sb.st_mode));
+	if (sb.st_uid != geteuid() && sb.st_uid != 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			"nothing goes to the trash: %s belongs to another user", path);
+	return 0;
+}
+
+static int check_place(const struct trash *t, struct err *err)
+{
+	int rc = check_folder(t->place, !t->is_beside, err);
+
+	if (rc == 0)
+		rc = check_folder(t->files, false, err);
+	return rc < 0 ? rc : check_folder(t->info, false, err);
 }
 
 static bool is_taken(const char *path)
@@ -238,29 +304,54 @@ static int find_parts(struct work *w, struct trash *t, struct err *err)
 	return 0;
 }
 
+/* The place is looked at before anything is made in it, and again when all of it is there. */
+static int move_to_place(struct trash *t, struct err *err)
+{
+	int rc = log_mkdirs(t->files, err);
+
+	if (rc == 0)
+		rc = log_mkdirs(t->info, err);
+	if (rc == 0)
+		rc = check_place(t, err);
+	return rc < 0 ? rc : move_parts(t, err);
+}
+
+static int choose(struct work *w, struct trash *t, struct err *err)
+{
+	int rc = check_place(t, err);
+
+	return rc < 0 ? rc : choose_names(t, w->s->id, err);
+}
+
 static int trash(struct work *w, struct trash *t, bool dry, struct err *err)
 {
 	struct log *log = NULL;
 	struct err e = { 0 };
 	int rc = find_parts(w, t, err);
 
-	if (rc == 0)
-		choose_place(t, w->dir);
-	if (rc == 0)
-		rc = choose_names(t, w->s->id, err);
+	if (rc < 0)
+		return rc;
+	choose_place(t, w->dir);
+	rc = choose(w, t, err);
 	if (rc < 0 || dry)
 		return rc;
 	/* no other bough is in the middle of an append */
 	rc = log_open(&log, w->path, 0, &e);
 	if (rc < 0 && !err_is_denied(&e)) /* a file that nobody may write needs no lock */
 		return err_hand_over(err, &e);
-	rc = log_mkdirs(t->files, err);
-	if (rc == 0)
-		rc = log_mkdirs(t->info, err);
-	if (rc == 0)
-		rc = move_parts(t, err);
+	err_clear(&e);
+	rc = move_to_place(t, &e);
+	/* not everything that files can not cross shows as a device or a mount */
+	if (rc < 0 && e.sys == EXDEV && !t->is_beside && t->nmoved == 0) {
+		err_clear(&e);
+		t->nnoted = 0;
+		set_place(t, path_join(w->dir, beside), true);
+		rc = choose(w, t, &e);
+		if (rc == 0)
+			rc = move_to_place(t, &e);
+	}
 	log_close(&log);
-	return rc;
+	return rc < 0 ? err_hand_over(err, &e) : 0;
 }
 
 int work_trash(struct work **wp, bool dry, struct done *d, struct err *err)
@@ -302,7 +393,7 @@ static char *read_info(const char *note, struct err *err)
 	struct buf text = { 0 }, path = { 0 };
 	const char *p;
 
-	if (log_read_file(note, INFO_MAX, &text, NULL, err) < 0)
+	if (log_read_beside(note, INFO_MAX, &text, NULL, err) < 0)
 		goto out;
 	p = strstr(text.p ? text.p : "", key);
 	for (p = p ? p + strlen(key) : ""; *p && *p != '\n'; p++) {
@@ -325,14 +416,18 @@ static int read_trashed(struct trash *t, const char *path, struct err *err)
 {
 	const char *base = path_base(path);
 	size_t n = strlen(base), end = strlen(endings[PART_SESSION]);
-	char *up, *stem;
+	char *files, *place, *stem;
+	int rc;
 
 	if (n <= end || strcmp(base + n - end, endings[PART_SESSION]) != 0)
 		return err_set(err, ERR_USAGE, "%s is no trashed session", path);
-	t->files = path_dir(path);
-	up = path_dir(t->files);
-	t->info = path_join(up, "info");
-	free(up);
+	files = path_dir(path);
+	place = path_dir(files);
+	free(files);
+	set_place(t, place, strcmp(path_base(place), beside) == 0);
+	rc = check_place(t, err);
+	if (rc < 0)
+		return rc;
 	stem = xstrndup(base, n - end);
 	for (int i = 0; i < NPARTS; i++) {
 		name_part(t, i, stem);
