@@ -127,7 +127,7 @@ static void add_finding(void *arg, const struct flow_finding *found)
 	struct lists *lists = arg;
 	json_doc *o;
 
-	if (found->kind == FLOW_REMARK)
+	if (found->kind == FLOW_REMARK || found->is_stop) /* that stands among the problems */
 		return;
 	lists->is_unread |= found->kind == FLOW_UNREADABLE;
 	o = json_doc_object();

@@ -48,7 +48,7 @@ static const char *word_of(const struct flow_finding *found)
 		return "cannot read";
 	if (found->kind == FLOW_FOUND)
 		return found->code;
-	return strcmp(found->code, "not-folded") == 0 ? "not folded" : "passed over";
+	return found->is_stop ? "not folded" : "passed over";
 }
 
 static void print_finding(const struct findings *fs, const struct flow_finding *found)
@@ -77,7 +77,7 @@ static void take_finding(void *arg, const struct flow_finding *found)
 	progress_hide(fs->b->sum->progress);
 	fs->n += found->kind == FLOW_FOUND;
 	fs->unread += found->kind == FLOW_UNREADABLE;
-	fs->is_stopped |= strcmp(found->code, "not-folded") == 0;
+	fs->is_stopped |= found->is_stop;
 	if (fs->b->sum->list)
 		json_finding(fs, found);
 	else

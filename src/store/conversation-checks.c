@@ -172,6 +172,8 @@ static void take_finding(void *arg, const struct flow_finding *f)
 	struct conversation *c = arg;
 
 	c->is_unread |= f->kind == FLOW_UNREADABLE;
+	if (f->is_stop) /* the session has it, and the verdict says how far it goes */
+		return;
 	if (f->kind == FLOW_REMARK || strcmp(f->code, "odd-round") == 0) { /* the session has it already */
 		c->worst = state_of(f) > c->worst ? state_of(f) : c->worst;
 		return;

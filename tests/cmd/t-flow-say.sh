@@ -31,16 +31,16 @@ for what in parser policy conversation; do
 	want_line "^verdict    round 1 verified; round 2 is not folded: its $what is \"else\", not \"[^\"]*\"$"
 	want_line "^  r000002-af4ec5de5602.sf  line 1 .* fold-$what +round 2: its $what is"
 	run verify "$conv"
-	want 0
-	want_line ": round 2: not folded: fold-$what: its $what is \"else\", .*; 1 round is not folded$"
-	want_line "^$id: 2 rounds checked: nothing found; not all of them are folded$"
-	want_line "^1 session checked: nothing found; 1 with rounds that are not folded$"
+	want 1
+	want_line ": round 2: fold-$what: its $what is \"else\", .*; 1 round is not folded$"
+	want_line "^$id: 2 rounds checked: 1 finding; not all of them are folded$"
+	want_line "^1 session checked: 1 finding in 1; 1 with rounds that are not folded$"
 	run verify --json "$conv"
-	want 0
-	want_json ok true
+	want 1
+	want_json ok false
 	want_json not_folded 1
-	want_json remarks.0.code not-folded
-	want_json remarks.0.round 2
+	want_json findings.0.code "fold-$what"
+	want_json findings.0.round 2
 	run problems "$conv"
 	want 1
 done
@@ -99,7 +99,7 @@ run verify "$conv"
 want 1
 want_line ': round 2: missing-round: it is round 2; no round before it could be read$'
 want_line ': round 2: seq-gap: it begins at sequence 2; no round before it could be read$'
-want_line ': round 1: not folded: fold-missing: it is missing; 1 round is not folded$'
+want_line ': round 1: fold-missing: it is missing; 1 round is not folded$'
 run problems "$conv"
 want 1
 want_line '^fold-missing +round 1: round 1 is missing; 1 round is not folded$'

@@ -204,10 +204,11 @@ enum flow_finding_kind {
 };
 struct flow_finding {
 	enum flow_finding_kind kind;
-	int check;            /* 1 to 6; 0: a landed file, or a name */
+	int check;            /* 1 to 6; 0: a landed file, a name, or the fold */
 	const char *code;
 	uint64_t round, seq;  /* 0: not about one */
 	const char *message;  /* borrowed for the call */
+	bool is_stop;         /* the fold goes no further: why, and how many rounds are left */
 };
 typedef void flow_found(void *arg, const struct flow_finding *f);
 void flow_verify(struct flow_conversation *c, flow_found *fn, void *arg);

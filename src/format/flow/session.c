@@ -296,8 +296,9 @@ static void add_problems(struct session *s)
 		add_stop(s, f, round, n);
 	odd = flow_odd(c, &n);
 	for (size_t i = 0; i < n; i++)
-		problem_add_at_large(&s->problems, &s->arena, "odd-round",
-			"rounds/%s: %s, so it is no round", odd[i].name, odd[i].what);
+		if (!odd[i].is_folder) /* a folder is no round and nobody takes it for one */
+			problem_add_at_large(&s->problems, &s->arena, "odd-round",
+				"rounds/%s: %s, so it is no round", odd[i].name, odd[i].what);
 	if (src->outline.n < src->view.n[FLOW_NODES])
 		problem_add_at_large(&s->problems, &s->arena, "cycle",
 			"%u node%s below no root: the parents form a cycle",

@@ -86,12 +86,12 @@ static __attribute__((format(printf, 3, 4))) void say(
 
 static struct flow_finding finding(int check, const char *code, uint64_t round, uint64_t seq)
 {
-	return (struct flow_finding){ FLOW_FOUND, check, code, round, seq, NULL };
+	return (struct flow_finding){ FLOW_FOUND, check, code, round, seq, NULL, false };
 }
 
 static struct flow_finding unreadable(int check, const char *code, uint64_t round, uint64_t seq)
 {
-	return (struct flow_finding){ FLOW_UNREADABLE, check, code, round, seq, NULL };
+	return (struct flow_finding){ FLOW_UNREADABLE, check, code, round, seq, NULL, false };
 }
 
 /* ---- reading ---- */
@@ -354,10 +354,13 @@ static void find_stop(const struct flow_verifier *v, size_t i, struct flow_fault
 		flow_follow(v->c->id, &v->rounds[0].h, i ? &v->rounds[i - 1].h : NULL, &r->h, why);
 }
 
-/* The checks go on behind a break, the fold does not: it is no finding of theirs. */
+/*
+ * The checks go on behind a break, the fold does not. A round that the checks found
+ * bad has been said; one that only does not follow is a finding of the fold's own.
+ */
 static void tell_stop(struct flow_verifier *v)
 {
-	struct flow_finding f = { .kind = FLOW_REMARK, .code = "not-folded" };
+	struct flow_finding f = { .kind = FLOW_REMARK, .code = "not-folded", .is_stop = true };
 	struct flow_fault why = { 0 };
 	size_t i = 0, left;
 
@@ -370,8 +373,15 @@ static void tell_stop(struct flow_verifier *v)
 		return;
 	left = v->nrounds - i;
 	f.round = strcmp(why.code, "fold-missing") == 0 ? i + 1 : v->c->rounds[i].number;
-	say(v, f, "%s: %s; %zu round%s not folded", why.code, why.text, left,
-		plural(left, " is", "s are"));
+	if (strncmp(why.code, "fold-", 5) == 0) {
+		f.kind = FLOW_FOUND;
+		f.code = why.code;
+		say(v, f, "%s; %zu round%s not folded", why.text, left,
+			plural(left, " is", "s are"));
+	} else {
+		say(v, f, "%s: %s; %zu round%s not folded", why.code, why.text, left,
+			plural(left, " is", "s are"));
+	}
 }
 
 /* ---- one behind the other, or side by side ---- */
