@@ -36,13 +36,19 @@ static struct str without_mark(const struct buf *text)
 	return s;
 }
 
+static const char bad_sidecar[] = "bad-sidecar";
+
+/* One that is no object is as if it were not there; but its title and prompt are missed. */
 static void take_members(struct session *s, struct str text)
 {
 	struct json_scan scan;
 	struct buf value = { 0 };
 
-	if (!scan_object(text, sidecar_keys, SIDECAR_KEYS, &scan))
+	if (!scan_object(text, sidecar_keys, SIDECAR_KEYS, &scan)) {
+		problem_add_at_large(&s->problems, &s->arena, bad_sidecar,
+			"title and prompt are not known: the file beside it is not one JSON object");
 		return;
+	}
 	for (size_t i = 0; i < SIDECAR_KEYS; i++) {
 		if (scan.field[i].type != JSON_STRING)
 			continue;
@@ -64,10 +70,11 @@ void tree_sidecar_load(struct session *s)
 	if (rc == 0 && !src->sidecar_why[0] && log_compare(&src->sidecar_id, &now) == LOG_SAME)
 		return;
 	session_clear_meta(s);
+	problem_drop(&s->problems, bad_sidecar);
 	src->sidecar_id = now;
 	if (rc == 0 && now.exists)
 		rc = log_read_beside(src->sidecar, SIDECAR_MAX, &file, &src->sidecar_id, &err);
-	if (rc == 0)
+	if (rc == 0 && now.exists)
 		take_members(s, without_mark(&file));
 	else if (err.sys == ENOENT) /* gone again */
 		err_clear(&err);
