@@ -446,7 +446,7 @@ static void load_object(struct cmd *c, struct item *it, const struct session_row
 		it->doc = json_unreadable(row, row->reason);
 	} else if (strcmp(row->format, "flow") == 0) {
 		it->doc = json_flow_row(c, row, &title);
-	} else if (work_open(&c->work, row->path, &err) < 0 || work_load(c->work, &err) < 0) {
+	} else if (work_open_row(&c->work, row, &err) < 0 || work_load(c->work, &err) < 0) {
 		it->doc = json_unreadable(row, err.text);
 	} else {
 		c->s = work_session(c->work);

@@ -117,7 +117,7 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 	t->sessions++;
 	if (row->state == ROW_UNREADABLE) {
 		say_unreadable(c, t, row, row->reason);
-	} else if (work_open(&c->work, row->path, &err) < 0) {
+	} else if (work_open_row(&c->work, row, &err) < 0) {
 		say_unreadable(c, t, row, err.text);
 	} else if (work_load(c->work, &err) < 0) {
 		say_unreadable(c, t, row, err.text);
@@ -220,11 +220,11 @@ static void print_tally(struct cmd *c, const struct tally *t)
 	out_puts(&c->out, "\n");
 }
 
-static json_doc *json_tally(struct tally *t)
+static json_doc *json_tally(struct tally *t, bool is_ok)
 {
 	json_doc *o = json_doc_object();
 
-	json_doc_set(o, "ok", json_doc_bool(t->findings == 0 && t->unreadable == 0));
+	json_doc_set(o, "ok", json_doc_bool(is_ok));
 	json_doc_set(o, "sessions", json_doc_uint(t->sessions));
 	json_doc_set(o, "damaged", json_doc_uint(t->damaged));
 	json_doc_set(o, "unreadable", json_doc_uint(t->unreadable));
@@ -265,7 +265,7 @@ int cmd_verify(struct cmd *c)
 	else if (t.findings && status == STATUS_DONE)
 		status = STATUS_FOUND;
 	if (c->json)
-		status = json_print(c, json_tally(&t), status);
+		status = json_print(c, json_tally(&t, status == STATUS_DONE), status);
 	else
 		print_tally(c, &t);
 	if (t.unreadable)

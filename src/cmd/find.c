@@ -12,7 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "format/dsh/dsh.h"
+
+enum { EMPTY_LEVELS = 3 }; /* the deepest layout: root, project or _conversations, session, rounds */
 
 static int status_of(int code)
 {
@@ -87,15 +90,23 @@ int cmd_paths(struct cmd *c)
 	return STATUS_DONE;
 }
 
-/* Holds no name but hidden ones. */
-static bool is_empty_folder(const char *path)
+/* Nothing there could be a session: only hidden names, and folders of which the same is true. */
+static bool holds_nothing(const char *path, int levels)
 {
 	DIR *dir = opendir(path);
 	struct dirent *e;
 	bool is_empty = dir != NULL;
 
-	while (dir && is_empty && (e = readdir(dir)) != NULL)
-		is_empty = e->d_name[0] == '.';
+	while (is_empty && (e = readdir(dir)) != NULL) {
+		char *inner;
+
+		if (e->d_name[0] == '.')
+			continue;
+		inner = path_join(path, e->d_name);
+		is_empty = levels > 0 && dsh_is_real_folder(dirfd(dir), e) &&
+			   holds_nothing(inner, levels - 1);
+		free(inner);
+	}
 	if (dir)
 		closedir(dir);
 	return is_empty;
@@ -103,7 +114,7 @@ static bool is_empty_folder(const char *path)
 
 int cmd_root_notes(struct cmd *c)
 {
-	int status = STATUS_DONE;
+	int status = store_nrows(c->store) ? STATUS_DONE : STATUS_FOUND;
 
 	for (size_t i = 0; i < store_nroots(c->store); i++) {
 		const char *note = store_root_note(c->store, i), *root = store_root(c->store, i);
@@ -111,7 +122,7 @@ int cmd_root_notes(struct cmd *c)
 		if (!note)
 			continue;
 		cmd_complain(0, "%s", note);
-		if (!is_empty_folder(root))
+		if (!holds_nothing(root, EMPTY_LEVELS))
 			status = STATUS_IO;
 	}
 	return status;
@@ -132,7 +143,7 @@ static int fail_find(struct cmd *c, const struct buf *list)
 {
 	int status = fail_ambiguous(c, list);
 
-	if (c->err.code == ERR_NOTFOUND && cmd_root_notes(c) != STATUS_DONE)
+	if (c->err.code == ERR_NOTFOUND && cmd_root_notes(c) == STATUS_IO)
 		status = STATUS_IO;
 	return status;
 }

@@ -118,7 +118,8 @@ int cmd_store(struct cmd *c);
 int cmd_paths(struct cmd *c);
 /*
  * After the names are known: says for each root that held nothing what was
- * looked for. STATUS_IO when one of them is more than just an empty folder.
+ * looked for. STATUS_IO when one of them holds something that is no session, or
+ * can not be read; else STATUS_FOUND, nothing matched, when no root held any.
  */
 int cmd_root_notes(struct cmd *c);
 /* Opens and loads args[0]; STATUS_DONE or what to return. */

@@ -170,6 +170,11 @@ void row_fill_brief(struct row *row, const struct session_brief *b)
 	pub->last_time = b->last_time;
 }
 
+int work_open_row(struct work **out, const struct session_row *row, struct err *err)
+{
+	return work_open_as(out, format_by_name(row->format), row->path, err);
+}
+
 void row_begin(struct store *st, struct loader *l, size_t row)
 {
 	struct row *r = st->rows[row];

@@ -117,6 +117,8 @@ enum work_change {
 };
 
 int work_open(struct work **out, const char *path, struct err *err);
+/* As what the row says it is, which another file under its name may not be. */
+int work_open_row(struct work **out, const struct session_row *row, struct err *err);
 void work_close(struct work **w);
 
 /* By the rule of live_of. */

@@ -39,11 +39,11 @@ want_json 0.branch '(none)'
 
 mkdir "$tmp/empty-root"
 run list "$tmp/empty-root"
-want 0
+want 1
 want_empty out
 want_err 'empty-root'
 run list --json "$tmp/empty-root"
-want 0
+want 1
 want_out '[]'
 mkdir "$tmp/strange"
 echo 'nothing of ours' >"$tmp/strange/readme.txt"

@@ -212,7 +212,8 @@ static void check_root(const struct root *root, const char *code)
 	else
 		doc_codes_kept(
 			"missing-round previous-mismatch seq-gap missing-landed input-digest sd-header sd-no-end "
-			"sd-digest sd-count sd-seq unreadable sd-unreadable odd-round");
+			"sd-digest sd-count sd-seq unreadable sd-unreadable odd-round "
+			"round-name");
 	buf_release(&found);
 }
 
@@ -241,6 +242,12 @@ static void test_checks(void **state)
 	r.n = 2;
 	r.rounds[1].input = "0000";
 	check_root(&r, "input-digest");
+	good_root(&r);
+	r.rounds[ROUNDS - 1].name = ROUNDS + 1; /* the last, where the fold misses one; the first */
+	check_root(&r, "round-name");
+	r.rounds[ROUNDS - 1].name = ROUNDS;
+	r.rounds[0].name = 0;
+	check_root(&r, "round-name");
 }
 
 /* The rounds were made over the damaged file, so that nothing else is wrong. */
@@ -462,7 +469,7 @@ static void test_codes(void **state)
 	(void)state;
 	assert_int_equal(
 		doc_codes_check("\n### Checks\n\n- **F8**", "\n### Entries\n\n- **F9**", &missing),
-		13);
+		14);
 	assert_int_equal(missing, 0);
 }
 

@@ -8,6 +8,8 @@
 #ifndef BOUGH_FORMAT_DSH_DSH_H
 #define BOUGH_FORMAT_DSH_DSH_H
 
+#include <dirent.h>
+
 #include "format/format.h"
 
 extern const struct format format_dsh;
@@ -31,6 +33,7 @@ bool dsh_name_is_zstd(const char *path);
 /* Is it of that encoding, its bytes and its name? False also when it can not be read. */
 bool dsh_is_stored(const char *path, bool is_zstd);
 bool dsh_is_project_name(const char *name);
+bool dsh_is_real_folder(int dir, const struct dirent *de); /* not a link to one */
 
 /* ---- for writers; the session is loaded to its end ---- */
 

@@ -364,7 +364,6 @@ enum dsh_level { DSH_NONE, DSH_SESSION, DSH_PROJECT, DSH_ROOT };
 enum dsh_level dsh_level_of(const char *path);
 /* "<stem>.jsonl" or "<stem>.jsonl.zstd": the stem's length, 0 for any other name. */
 size_t dsh_jsonl_stem(const char *name, bool *is_zstd);
-bool dsh_is_real_folder(int dir, const struct dirent *de); /* not a link to one */
 /* The logs in a session's folder. */
 struct dsh_logs {
 	char *newest;  /* yours: name of the newest generation; NULL: there is none */

@@ -7,10 +7,12 @@
 #include "format/dsh/internal.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/xalloc.h"
 
 static struct log_reader *reader(const struct session *s)
@@ -92,6 +94,26 @@ static void set_meta(struct session *s, struct str header, const char *key, cons
 	buf_release(&text);
 }
 
+/* It is read by its contents, so a name that says otherwise is no refusal. */
+static void check_name(struct session *s, const struct dsh_header *h)
+{
+	char number[16];
+	unsigned version;
+	bool is_zstd;
+
+	if (dsh_is_zstd(s) != dsh_name_is_zstd(s->path))
+		dsh_problem(s, "wrong-name", 0, 0, 0, ENTRY_NONE,
+			dsh_is_zstd(s) ? "zstd frames under a name without .zstd: convert gives it the right one"
+				       : "lines under a name with .zstd: convert gives it the right one");
+	if (!h->is_read || !dsh_is_log_name(path_base(s->path), &version, &is_zstd))
+		return;
+	snprintf(number, sizeof(number), "%u", version);
+	if (strcmp(number, *h->version ? h->version : "0") != 0)
+		dsh_problem(s, "wrong-name", 0, 0, 0, ENTRY_NONE,
+			"the name is that of version %s, the header's is %s", number,
+			*h->version ? h->version : "0");
+}
+
 /* What the header says, as soon as the session is open: lists show it before the load. */
 static int read_header(struct session *s, struct err *err)
 {
@@ -118,10 +140,7 @@ static int read_header(struct session *s, struct err *err)
 	set_meta(s, text, "delegationDepth", "delegationDepth");
 	set_meta(s, text, "version", "version");
 	set_meta(s, text, "createdAt", "createdAt");
-	if (dsh_is_zstd(s) != dsh_name_is_zstd(s->path)) /* read by its contents, so it is no refusal */
-		dsh_problem(s, "wrong-name", 0, 0, 0, ENTRY_NONE,
-			dsh_is_zstd(s) ? "zstd frames under a name without .zstd: convert gives it the right one"
-				       : "lines under a name with .zstd: convert gives it the right one");
+	check_name(s, h);
 	why = dsh_check_place(s, s->path, h);
 	if (why && !src->refusal)
 		src->refusal = why;

@@ -320,8 +320,22 @@ static void tell_odd(struct flow_verifier *v)
 	}
 }
 
-static void judge_round(struct flow_verifier *v, uint64_t number, const struct round_read *r)
+/*
+ * The fold goes by the headers: a lower number in a name would otherwise pass. A
+ * header whose number is not the next is check 1's.
+ */
+static void check_name(struct flow_verifier *v, const struct flow_round *round, uint64_t said)
 {
+	if (round->number != said && said == v->round + 1)
+		say(v, finding(0, "round-name", round->number, 0),
+			"rounds/%s is round %" PRIu64 " by its header", round->name, said);
+}
+
+static void judge_round(struct flow_verifier *v, const struct flow_round *round,
+	const struct round_read *r)
+{
+	uint64_t number = round->number;
+
 	if (r->err.code) {
 		say(v, unreadable(3, "unreadable", number, 0), "%s", r->err.text);
 	} else if (!r->is_read) {
@@ -330,6 +344,7 @@ static void judge_round(struct flow_verifier *v, uint64_t number, const struct r
 	} else {
 		v->session = &v->evidence[flow_names_find(&v->sessions, r->h.session_s)];
 		tell_landed(v, v->session);
+		check_name(v, round, r->h.round);
 		check_round(v, number, &r->h);
 		v->round = r->h.round;
 		v->through = r->h.through_seq;
@@ -421,7 +436,7 @@ void flow_verify_judge(struct flow_verifier *v)
 {
 	tell_odd(v);
 	for (size_t i = 0; i < v->c->nrounds; i++)
-		judge_round(v, v->c->rounds[i].number, &v->rounds[i]);
+		judge_round(v, &v->c->rounds[i], &v->rounds[i]);
 	tell_stop(v);
 }
 
