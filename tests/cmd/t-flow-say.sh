@@ -12,15 +12,40 @@ flow() { # NAME: a fresh copy of a conversation's root
 	cp -R "$srcdir/tests/format/flow/$1" "$root" && chmod -R u+w "$root" || exit 99
 }
 
-# Changes round 2 of the clean conversation by a sed script and seals it again.
+# Seals a file again behind a sed script.
+seal() { # file, script
+	sed -e "$2" -e '$d' "$1" >"$tmp/round"
+	digest=$(sha256sum <"$tmp/round" | cut -d ' ' -f 1)
+	tail -n 1 "$1" | sed "s/\"digest\":\"[0-9a-f]*\"/\"digest\":\"$digest\"/" >>"$tmp/round"
+	cat "$tmp/round" >"$1"
+}
+
+# Changes round 2 of the clean conversation by a sed script.
 change_round() {
 	for file in "$conv"/rounds/r000002-*; do
-		sed -e "$1" -e '$d' "$file" >"$tmp/round"
-		digest=$(sha256sum <"$tmp/round" | cut -d ' ' -f 1)
-		tail -n 1 "$file" | sed "s/\"digest\":\"[0-9a-f]*\"/\"digest\":\"$digest\"/" >>"$tmp/round"
-		cat "$tmp/round" >"$file"
+		seal "$file" "$1"
 	done
 }
+
+# ---- a session that leads out of its place: what lies there is not looked at
+for session in else . .. a/b ../flow/else; do
+	flow clean
+	rm "$conv"/rounds/r000002-*
+	mkdir -p "$root/$session/streams"
+	mv "$root/$id/streams/main" "$root/$session/streams/"
+	rm -r "${root:?}/$id"
+	seal "$conv"/rounds/r000001-* "1s|\"session\":\"[^\"]*\"|\"session\":\"$session\"|"
+	run verify "$conv"
+	if [ "$session" = else ]; then
+		want 0 # so it is the name that the others are refused for
+	else
+		want 1
+		want_line ': round 1: sequence 1: missing-landed: '
+		run log "$conv"
+		want_line '^    missing: sequence 1$'
+	fi
+	rm -rf "$tmp/streams"
+done
 
 # ---- a round that reads and does not follow
 for what in parser policy conversation; do

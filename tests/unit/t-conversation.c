@@ -257,6 +257,42 @@ static void test_missing(void **state)
 	arena_free(&a);
 }
 
+/* Of the call's request: why it is not shown, "" when it is. */
+static void assert_body(const char *call, const char *why)
+{
+	struct conversation_node n;
+	struct arena a = { 0 };
+	struct err err = { 0 };
+	const char *said;
+
+	env_ok(conversation_node(c, line_of(call), 1000, &a, &n, &err), &err);
+	said = n.bodies[0].why ? n.bodies[0].why : "";
+	if (strcmp(said, why) != 0)
+		fail_msg("%s: \"%s\", expected \"%s\"", call, said, why);
+	arena_free(&a);
+}
+
+/* The same length, the pieces all there, and yet not what was sent. */
+static void test_body_digest(void **state)
+{
+	open_it();
+	assert_body("call/msg_5", "");
+	assert_body("call/msg_6", "");
+	conversation_free(&c);
+	work_close(&w);
+	shell("sed -i 's/Summary: two pollers/Summary: six pollers/' flow/" SESSION
+	      "/provider_body/*-000014.sd");
+	open_it();
+	assert_body("call/msg_5", "it comes out with another digest");
+	assert_body("call/msg_6", "it comes out with another digest"); /* it copies from that one */
+	conversation_free(&c);
+	work_close(&w);
+	shell("sed -i 's/Summary: six pollers/Summary: seven pollers/' flow/" SESSION
+	      "/provider_body/*-000014.sd");
+	open_it();
+	assert_body("call/msg_5", "it comes out longer than it should be");
+}
+
 static void test_cards(void **state)
 {
 	const struct card_list *cards;
@@ -594,6 +630,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_node, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_kept_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_missing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_body_digest, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cards, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_checks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_broken, set_up, tear_down),
