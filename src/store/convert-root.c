@@ -256,7 +256,9 @@ int conversion_step(struct conversion *c, bool dry, struct done *d, bool *was_so
 	*was_so = row->state != ROW_UNREADABLE && dsh_is_stored(row->path, c->to_zstd);
 	if (row->state == ROW_UNREADABLE)
 		return err_set(err, ERR_IO, "%s: %s", row->path, row->reason);
-	rc = work_open_as(&w, &format_dsh, row->path, err);
+	rc = check_rests(row, err); /* a harness may have come since the beginning */
+	if (rc == 0)
+		rc = work_open_as(&w, &format_dsh, row->path, err);
 	if (rc == 0)
 		rc = work_convert(w, c->to_zstd, dry, d, err);
 	if (rc == 0)

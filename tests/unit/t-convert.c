@@ -223,6 +223,77 @@ static void test_renamed_beside_writer(void **state)
 	done_release(&d);
 }
 
+/* Every call fails once or for good: the log is in one place that readers know, and goes on. */
+static bool is_whole(bool is_zstd)
+{
+	return dshenv_is(log_of("s", is_zstd), is_zstd, WHOLE);
+}
+
+static void convert_with(const struct fake_trace *t, const struct fake_case *f, bool is_zstd,
+	bool to_zstd)
+{
+	struct done d = { 0 };
+	struct err err = { 0 };
+	struct work *w;
+	int rc;
+
+	env_clear(&env);
+	put_log("s", whole, is_zstd, log_of("s", !is_zstd));
+	w = open_log(log_of("s", !is_zstd));
+	if (f)
+		fake_plan(f->mode, f->call, f->error);
+	else
+		fake_reset();
+	rc = work_convert(w, to_zstd, false, &d, &err);
+	if (!f)
+		fake_trace((struct fake_trace *)t);
+	fake_reset();
+	work_close(&w);
+	if (rc == 0 && !is_whole(to_zstd))
+		fail_msg("%s: done, and it is not there", f ? fake_describe(t, f) : "no fault");
+	if (!is_whole(is_zstd) && !is_whole(to_zstd) &&
+		!dshenv_is(log_of("s", !is_zstd), is_zstd, WHOLE))
+		fail_msg("%s: the log is in no place: %s", fake_describe(t, f), err.text);
+	/* the root once more, whatever was left */
+	if (rc < 0) {
+		struct conversion *c = NULL;
+		struct buf list = { 0 };
+		bool was_so;
+
+		err_clear(&err);
+		env_ok(conversion_begin(&c, env.root, to_zstd, false, &list, &err), &err);
+		while ((rc = conversion_step(c, false, &d, &was_so, &err)) == 1)
+			;
+		env_ok(rc, &err);
+		conversion_end(&c);
+		assert_true(is_whole(to_zstd));
+		assert_int_equal(rows_of_root(), 1);
+	}
+	done_release(&d);
+}
+
+static void test_faults(void **state)
+{
+	struct fake_trace *t = xcalloc(1, sizeof(*t));
+	unsigned long n = 0;
+
+	(void)state;
+	fake_install();
+	for (int i = 0; i < 4; i++) {
+		bool is_zstd = i & 1, to_zstd = i & 2;
+		struct fake_case f = { 0 };
+
+		convert_with(t, NULL, is_zstd, to_zstd);
+		while (fake_next(t, &f))
+			if (dshenv_takes(n++))
+				convert_with(t, &f, is_zstd, to_zstd);
+	}
+	fake_remove();
+	print_message("%lu faults\n", n);
+	assert_true(n >= 1000);
+	free(t);
+}
+
 /* ---- roots ---- */
 
 static void put_root(bool is_zstd)
@@ -304,6 +375,28 @@ static void test_root(void **state)
 	converts(env.root, false, "ss");
 }
 
+/* A harness that comes while a root is converted has its log left alone. */
+static void test_comes_later(void **state)
+{
+	struct conversion *c = NULL;
+	struct buf list = { 0 };
+	struct done d = { 0 };
+	struct err err = { 0 };
+	bool was_so;
+
+	(void)state;
+	put_root(false);
+	assert_int_equal(begin(env.root, false, &c, &list), 0);
+	assert_int_equal(conversion_step(c, false, &d, &was_so, &err), 1);
+	touch(log_of("s", false), ENV_NOW - 1000);
+	assert_int_equal(conversion_step(c, false, &d, &was_so, &err), ERR_LOCKED);
+	assert_int_equal(conversion_step(c, false, &d, &was_so, NULL), 0);
+	conversion_end(&c);
+	assert_true(dshenv_is(log_of("s", false), false, WHOLE));
+	buf_release(&list);
+	done_release(&d);
+}
+
 static void test_in_use(void **state)
 {
 	struct log *lock = NULL;
@@ -323,6 +416,10 @@ static void test_in_use(void **state)
 		refuses(log_of("s", false), forced, ERR_LOCKED);
 	}
 	touch(log_of("b", false), ENV_NOW - 90000);
+	temp_adds(log_of("s", false), LATE); /* a turn that is open rests later */
+	touch(log_of("s", false), ENV_NOW - 90000);
+	refuses(env.root, true, ERR_LOCKED);
+	touch(log_of("s", false), ENV_NOW - 700000);
 	converts(env.root, false, "dd");
 }
 
@@ -381,8 +478,10 @@ int main(void)
 		cmocka_unit_test(test_name_taken),
 		cmocka_unit_test(test_goes_on),
 		cmocka_unit_test(test_renamed_beside_writer),
+		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_in_use),
+		cmocka_unit_test(test_comes_later),
 		cmocka_unit_test(test_one_is_torn),
 		cmocka_unit_test(test_interrupted),
 	};
