@@ -31,24 +31,6 @@ struct conversion {
 
 /* ---- what it is about ---- */
 
-/* The root of a log, a session's folder or a project's; any other place is one itself. Yours. */
-static char *root_of(const char *real)
-{
-	char *at = xstrdup(real), *up;
-
-	for (int level = 0; level < 3; level++) {
-		up = path_dir(at);
-		if (dsh_is_project_name(path_base(at))) {
-			free(at);
-			return up;
-		}
-		free(at);
-		at = up;
-	}
-	free(at);
-	return xstrdup(real);
-}
-
 static bool is_below(const char *path, const char *place)
 {
 	size_t n = strlen(place);
@@ -70,7 +52,7 @@ static int find_rows(struct conversion *c, const char *place, struct err *err)
 
 	if (!real)
 		return err_sys(err, "%s", place);
-	root = root_of(real);
+	root = dsh_root_of(real);
 	rc = store_add(c->st, root, err);
 	if (rc == 0)
 		store_scan(c->st);

@@ -27,6 +27,15 @@ run verify "$tmp/logs"
 want 0
 want_line "2 sessions checked: nothing found"
 
+# a flat log lies one level higher, in the same root
+mv "$tmp/logs/--p--/child/session.jsonl" "$tmp/logs/--p--/child.jsonl"
+run verify "$tmp/logs"
+want 1
+want_line flat-layout
+no_line lineage
+mkdir -p "$tmp/logs/--p--/child"
+mv "$tmp/logs/--p--/child.jsonl" "$tmp/logs/--p--/child/session.jsonl"
+
 { header orphan gone 2; event 0 1; } | put orphan
 finds orphan "its parent gone is not in the root"
 { header beyond parent 6; event 0 1; event 2 2; event 4 3; } | put beyond

@@ -33,6 +33,11 @@ bool dsh_name_is_zstd(const char *path);
 /* Is it of that encoding, its bytes and its name? False also when it can not be read. */
 bool dsh_is_stored(const char *path, bool is_zstd);
 bool dsh_is_project_name(const char *name);
+/*
+ * The root of a log (flat ones too), of a session's folder or of a project's; any
+ * other place is one itself. Whole and without links; yours.
+ */
+char *dsh_root_of(const char *path);
 bool dsh_is_real_folder(int dir, const struct dirent *de); /* not a link to one */
 
 /* ---- for writers; the session is loaded to its end ---- */

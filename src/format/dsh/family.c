@@ -73,21 +73,9 @@ static int by_id(const void *a, const void *b)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-/* <root>/<project>/<session>/<log> */
-static char *root_of(const char *path)
-{
-	char *real = realpath(path, NULL), *session = path_dir(real ? real : path),
-	     *project = path_dir(session), *root = path_dir(project);
-
-	free(real);
-	free(session);
-	free(project);
-	return root;
-}
-
 static void look(struct dsh_family *f, const char *path)
 {
-	char *root = root_of(path);
+	char *root = dsh_root_of(path);
 	uint64_t pos = 0;
 
 	if (f->root && strcmp(f->root, root) == 0) {
@@ -98,7 +86,8 @@ static void look(struct dsh_family *f, const char *path)
 	f->root = root;
 	while (dsh_scan(root, &pos, SCAN_MAX, on_found, f, NULL) == 1)
 		;
-	qsort(f->v, f->n, f->n ? sizeof(*f->v) : 0, by_id);
+	if (f->n)
+		qsort(f->v, f->n, sizeof(*f->v), by_id);
 }
 
 /* The first session of the id, and how many have it. */

@@ -70,6 +70,28 @@ char *dsh_log_path(const char *path, bool is_zstd)
 	return xasprintf("%.*s%s", (int)n, path, is_zstd ? ".zstd" : "");
 }
 
+char *dsh_root_of(const char *path)
+{
+	char *real = realpath(path, NULL), *at, *up;
+
+	if (!real)
+		real = xstrdup(path);
+	at = xstrdup(real);
+	for (int level = 0; level < 3; level++) {
+		bool is_project = dsh_is_project_name(path_base(at));
+
+		up = path_dir(at);
+		free(at);
+		at = up;
+		if (is_project) {
+			free(real);
+			return at;
+		}
+	}
+	free(at);
+	return real;
+}
+
 /* The last parts of a path, as far as it has them; NULL otherwise. All are yours. */
 struct parts {
 	char *file, *session, *project;
