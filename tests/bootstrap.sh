@@ -135,7 +135,94 @@ strap -- build
 expect_code 'no manager' 1
 expect 'no manager' "$tmp/said" 'install by hand: cc make autoreconf'
 
+# A build folder that was configured before cmocka was there is configured again
+# for `check`, once; configure and make are played, the line they share is not.
+src=$tmp/src
+mkdir -p "$src/build" "$tmp/pc"
+cp "$top/bootstrap" "$src/"
+: >"$src/Makefile.in"
+cat >"$src/configure" <<'SH'
+#!/bin/sh
+echo "configure" >>"$CALLS"
+echo "have_cmocka = $CMOCKA" >Makefile
+SH
+cat >"$tmp/make" <<'SH'
+#!/bin/sh
+# Three tests, of which one needs cmocka.
+cd "$2" || exit 1
+[ "$*" = "${*% check}" ] && exit 0
+mkdir -p tests
+one() { # name result words
+	printf ':global-test-result: %s\n' "$2" >"tests/$1.trs"
+	printf '%s\n%s tests/%s (exit status: 0)\n' "$3" "$2" "$1" >"tests/$1.log"
+}
+rm -f tests/*
+one a PASS fine
+one b SKIP 'tmux is missing (package tmux)'
+pass=1 skip=1
+if grep -q 'have_cmocka = yes' Makefile; then
+	one t-c PASS fine
+	pass=2
+else
+	one t-c.unbuilt SKIP 'cmocka is missing'
+	skip=2
+fi
+printf '# TOTAL: 3\n# PASS:  %s\n# SKIP:  %s\n# XFAIL: 0\n# FAIL:  0\n' $pass $skip >test-suite.log
+SH
+chmod +x "$src/configure" "$tmp/make"
+machine
+for tool in cc autoreconf automake tmux strace python3 zstd pkg-config; do
+	printf '#!/bin/sh\nexit 0\n' >"$tmp/bin/$tool"
+	chmod +x "$tmp/bin/$tool"
+done
+ln -sf "$tmp/make" "$tmp/bin/make"
+checks() { # yes | no: what configure finds
+	: >"$tmp/calls"
+	env -i PATH="$tmp/bin" HOME="$tmp" JOBS=1 CALLS="$tmp/calls" CMOCKA="$1" \
+		"$tmp/bin/sh" "$src/bootstrap" check >"$tmp/said" 2>&1 </dev/null
+	code=$?
+}
+echo 'have_cmocka = no' >"$src/build/Makefile"
+checks yes
+expect_code 'cmocka came later' 0
+expect 'cmocka came later: configured again' "$tmp/calls" configure
+expect 'cmocka came later' "$tmp/said" '2 passed, 0 failed, 1 skipped'
+expect 'cmocka came later: a skip has a reason' "$tmp/said" \
+	'skipped: tests/b: tmux is missing (package tmux)'
+checks yes
+expect_not 'cmocka is known: not again' "$tmp/calls" configure
+# Makefiles of older versions do not say; nor does a folder of a failed configure.
+echo 'all:' >"$src/build/Makefile"
+checks yes
+expect 'not known: configured again' "$tmp/calls" configure
+checks no
+expect_not 'no cmocka in configure, but in the Makefile' "$tmp/calls" configure
+echo 'have_cmocka = no' >"$src/build/Makefile"
+checks no
+expect_code 'configure finds no cmocka' 0
+expect 'configure finds no cmocka' "$tmp/said" '1 passed, 0 failed, 2 skipped'
+expect 'configure finds no cmocka: by name' "$tmp/said" 'skipped: tests/t-c: cmocka is missing'
+
+# The same in the real Makefile: the line, and what stands for a test that can not be built.
+built=$(cd "${builddir:-.}" && pwd)
+expect 'the Makefile says whether there is cmocka' "$built/Makefile" 'have_cmocka = '
+if [ -x "$built/config.status" ]; then
+	mkdir -p "$tmp/without"
+	sed -e 's/S\["HAVE_CMOCKA_TRUE"\]="[^"]*"/S["HAVE_CMOCKA_TRUE"]="#"/' \
+		-e 's/S\["HAVE_CMOCKA_FALSE"\]="[^"]*"/S["HAVE_CMOCKA_FALSE"]=""/' \
+		-e "s|^srcdir=.*|srcdir='$top'|" "$built/config.status" >"$tmp/without/config.status"
+	(cd "$tmp/without" && sh ./config.status -q Makefile && unset MAKEFLAGS MFLAGS MAKELEVEL &&
+		make -s tests/unit/t-arena.unbuilt.log) >"$tmp/said" 2>&1
+	expect 'a test that can not be built' "$tmp/said" 'SKIP: tests/unit/t-arena.unbuilt'
+	(cd "$tmp/without" && unset MAKEFLAGS MFLAGS MAKELEVEL && make -n test-suite.log) \
+		>"$tmp/said" 2>&1
+	for test in tests/unit/t-utf8 tests/log/t-crash tests/tui/t-terminal tests/cmd/t-fixtures; do
+		expect 'all of them' "$tmp/said" "$test.unbuilt"
+	done
+fi
+
 # Usage.
+machine
 strap -- help
 expect_code help 0
 expect help "$tmp/said" 'run [PATH]'
