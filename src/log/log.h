@@ -270,6 +270,21 @@ int log_replace(
 	const char *path, const void *p, size_t n, const struct log_id *expected, struct err *err);
 
 /*
+ * Temporary files of log_pub and log_replace. The name of one (without its
+ * folder) is ".<name>.<12 hex>.tmp"; *n is the length of <name>, which begins
+ * at name + 1.
+ */
+bool log_is_leftover(const char *name, size_t *n);
+/*
+ * Removes one whose writer is gone: a regular file of this user, no link, that
+ * nothing holds. ERR_LOCKED: somebody does, or it is younger than a minute and
+ * may be a writer's that takes no lock. ERR_UNSUPPORTED: none that bough made.
+ * ERR_CHANGED: another file has the name by now. Whatever fails, nothing but
+ * this name goes. dry: only looks whether it could.
+ */
+int log_drop_leftover(const char *path, bool dry, struct err *err);
+
+/*
  * Move a file without ever overwriting; both directories are synced. ERR_EXISTS,
  * ERR_IO (EXDEV). On failure it is where it was, or err says where it is.
  */

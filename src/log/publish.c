@@ -13,10 +13,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "base/path.h"
 
 enum { TEMP_TRIES = 16 };
+
+static void remove_temp(struct log_pub *pub)
+{
+	if (pub->has_temp)
+		sys->unlink(pub->temp);
+	pub->has_temp = false;
+}
+
+/*
+ * The lock says that somebody lives who will finish or remove the file. Whoever
+ * removes leftovers (leftover.c) may have come before it; then the name is gone
+ * or will be, and another one is taken. Where there are no locks the age of the
+ * file must do.
+ */
+static bool lock_temp(struct log_pub *pub)
+{
+	struct stat st;
+	bool is_ours = io_flock(pub->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+
+	return is_ours && (io_fstat(pub->fd, &st) < 0 || st.st_nlink > 0);
+}
 
 /* ".<name>.<12 hex>.tmp" beside the target: rename and link stay in one file system. */
 static int make_temp(struct log_pub *pub, struct err *err)
@@ -27,24 +49,21 @@ static int make_temp(struct log_pub *pub, struct err *err)
 	int rc, tries = 0;
 
 	do {
+		remove_temp(pub);
+		io_close(&pub->fd);
 		sys->random(&random, sizeof(random));
 		rc = io_printf_path(pub->temp, err, "%.*s.%s.%012" PRIx64 ".tmp", (int)dir_n,
 			pub->path, name, random & 0xffffffffffffu);
 		if (rc < 0)
 			return rc;
 		pub->fd = io_open(pub->temp, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	} while (pub->fd < 0 && errno == EEXIST && ++tries < TEMP_TRIES);
-	if (pub->fd < 0)
+		pub->has_temp = pub->fd >= 0;
+		if (pub->has_temp && lock_temp(pub))
+			return 0;
+	} while ((pub->has_temp || errno == EEXIST) && ++tries < TEMP_TRIES);
+	if (!pub->has_temp)
 		return err_sys(err, "create a file beside %s", pub->path);
-	pub->has_temp = true;
-	return 0;
-}
-
-static void remove_temp(struct log_pub *pub)
-{
-	if (pub->has_temp)
-		sys->unlink(pub->temp);
-	pub->has_temp = false;
+	return err_set(err, ERR_LOCKED, "the files that are made beside %s are taken away", pub->path);
 }
 
 int log_pub_begin(struct log_pub **out, const char *path, struct err *err)
@@ -74,8 +93,8 @@ void log_pub_abort(struct log_pub **pub)
 {
 	if (!*pub)
 		return;
+	remove_temp(*pub); /* before the lock goes */
 	io_close(&(*pub)->fd);
-	remove_temp(*pub);
 	free(*pub);
 	*pub = NULL;
 }
@@ -123,7 +142,6 @@ int pub_finish(struct log_pub *pub, struct err *err)
 	if (io_fstat(pub->fd, &st) < 0)
 		return err_sys(err, "look at %s", pub->temp);
 	io_id(&st, &pub->id);
-	io_close(&pub->fd);
 	return 0;
 }
 

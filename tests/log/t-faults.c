@@ -229,6 +229,28 @@ static void check_move(const struct scenario *s)
 		bad("the result does not say where it is");
 }
 
+/* "other" is the leftover, the file is a stranger to it. */
+static int run_drop(const struct scenario *s)
+{
+	(void)s;
+	return log_drop_leftover(other, false, &err);
+}
+
+static void check_drop(const struct scenario *s)
+{
+	bool is_gone = temp_is(other, NULL);
+
+	saw(is_gone ? &now.new : &now.old);
+	if (!is_gone && !temp_is(other, "half"))
+		bad("the leftover was changed");
+	if (!temp_is(file, s->a.init))
+		bad("another file was touched");
+	if (now.rc == 0 && !is_gone)
+		bad("removed, and still there");
+	if (now.rc < 0 && is_gone && !strstr(err.text, "power cut"))
+		bad("gone after an error that does not say so");
+}
+
 static int run_mkdirs(const struct scenario *s)
 {
 	(void)s;
@@ -305,6 +327,7 @@ static const struct scenario scenarios[] = {
 	{ "move", { "moved", 5, { NULL } }, run_move, check_move },
 	{ "move without renameat2", { "moved", 5, { NULL } }, run_move, check_move, EINVAL,
 		"rename_noreplace" },
+	{ "drop a leftover", { "the session", 11, { NULL } }, run_drop, check_drop },
 	{ "mkdirs", { NULL, 0, { NULL } }, run_mkdirs, check_mkdirs },
 	{ "read", { "1\n2\n", 4, { NULL } }, run_read, check_read },
 };
@@ -317,7 +340,13 @@ static void setup(const struct scenario *s)
 		temp_puts(file, s->a.init);
 	if (s->a.init && chmod(file, 0640) < 0)
 		bad("chmod: %s", strerror(errno));
-	snprintf(other, sizeof(other), "%s/%s", dir, s->run == run_mkdirs ? "a/b//c/" : "moved");
+	snprintf(other, sizeof(other), "%s/%s", dir, s->run == run_mkdirs ? "a/b//c/" :
+		s->run == run_drop ? ".s.jsonl.0123456789ab.tmp" : "moved");
+	if (s->run == run_drop) {
+		temp_puts(other, "half");
+		if (utimensat(AT_FDCWD, other, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0) < 0)
+			bad("utimensat: %s", strerror(errno));
+	}
 	err_clear(&err);
 }
 
@@ -337,6 +366,7 @@ static unsigned find_call(const struct fake_trace *t, const char *name)
 static bool is_done(const struct scenario *s)
 {
 	return (s->run == run_move && temp_is(other, s->a.init)) ||
+	       (s->run == run_drop && temp_is(other, NULL)) ||
 	       (s->run == run_take_back && temp_is(file, s->a.record[0]));
 }
 
@@ -372,7 +402,7 @@ static void one_case(const struct scenario *s, int open_before)
 	now.rc = s->run(s);
 	fake_reset();
 	s->check(s);
-	if (!now.may_leave_temp && temp_count(dir, ".tmp", NULL) != 0)
+	if (s->run != run_drop && !now.may_leave_temp && temp_count(dir, ".tmp", NULL) != 0)
 		bad("a temporary file is left");
 	again(s);
 	if (temp_open_files() != open_before)
