@@ -429,7 +429,10 @@ enum effect alter_repair(struct view *v, const char *arg)
 
 	work_live(sv->w, &live);
 	live_when(live.mtime, when);
-	if (s->ops->events) {
+	if (!s->is_torn && work_nlost(sv->w) == 0 && session_proposed(s) == 0) {
+		snprintf(spec.label, sizeof(spec.label),
+			"Remove what a writer that is gone left behind? (y/n) ");
+	} else if (s->ops->events) {
 		snprintf(spec.label, sizeof(spec.label), s->is_torn ?
 			"Last %s. Set the torn end aside, keep what it gives? (y/n) " :
 			"Last %s. Close the interrupted turn? (y/n) ", when);

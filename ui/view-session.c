@@ -37,6 +37,7 @@ static int session_open(struct view *v, const void *arg, struct err *err)
 
 	if (rc < 0)
 		return rc;
+	work_note_leftovers(sv->w);
 	layout_init(&sv->lay);
 	sv->lay.hide_past = true;
 	v->busy = true;

@@ -306,6 +306,15 @@ static json_doc *json_problems(struct cmd *c)
 	return o;
 }
 
+/* What takes something away from the session, or may. */
+static bool is_damaged(const struct problem_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->v[i].kind, "leftover") != 0)
+			return true;
+	return list->more > 0;
+}
+
 int cmd_problems(struct cmd *c)
 {
 	int found, status = cmd_open(c);
@@ -314,8 +323,10 @@ int cmd_problems(struct cmd *c)
 		return status;
 	if (flow_of_session(c->s))
 		status = cmd_flow_check(c);
+	work_note_leftovers(c->work);
 	problem_sort(&c->s->problems);
-	found = status != STATUS_DONE ? status : c->s->problems.n ? STATUS_FOUND : STATUS_DONE;
+	found = status != STATUS_DONE ? status
+		: is_damaged(&c->s->problems) ? STATUS_FOUND : STATUS_DONE;
 	if (c->json)
 		return json_print(c, json_problems(c), found);
 	for (size_t i = 0; i < c->s->problems.n && out_is_alive(&c->out); i++) {

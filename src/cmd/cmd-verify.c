@@ -11,15 +11,17 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/xalloc.h"
 #include "format/dsh/dsh.h"
 #include "cmd/cmd-flow.h"
 
 struct tally {
 	struct cmd *c;
-	uint64_t sessions, damaged, findings, unreadable, interrupted, stopped;
+	uint64_t sessions, damaged, findings, unreadable, interrupted, stopped, leftovers;
 	json_doc *list, *remarks; /* with --json */
 	struct dsh_family *family;
+	struct leftovers *folder; /* the names in the folder of the newest session */
 	struct progress progress;
 	uint64_t done, all, part; /* bytes of the sessions; part: of those at hand */
 };
@@ -88,25 +90,40 @@ static void say_problems(struct cmd *c, struct tally *t, const struct session_ro
 	t->damaged += list->n > 0;
 }
 
-/* No finding: a turn that is not ended is what a session looks like while it runs. */
-static void say_interrupted(
-	struct cmd *c, struct tally *t, const struct session_row *row, const char *said)
+static void say_remark(struct cmd *c, struct tally *t, const struct session_row *row,
+	const char *kind, const char *said)
 {
-	t->interrupted++;
 	if (c->json) {
 		json_doc *o = json_doc_object();
 
-		json_doc_set(o, "kind", json_cstr("interrupted"));
+		json_doc_set(o, "kind", json_cstr(kind));
 		json_doc_set(o, "message", json_cstr(said));
 		json_doc_set(o, "id", json_cstr(row->id));
 		json_doc_set(o, "path", json_cstr(row->path));
 		json_doc_add(t->remarks, o);
 		return;
 	}
+	progress_hide(&t->progress);
 	out_words(&c->out, str_of(row->path));
-	out_puts(&c->out, ": interrupted: ");
+	out_printf(&c->out, ": %s: ", kind);
 	out_words(&c->out, str_of(said));
 	out_puts(&c->out, "\n");
+}
+
+/* They take nothing away from the session. */
+static void say_leftovers(struct cmd *c, struct tally *t, const struct session_row *row)
+{
+	size_t n = work_look_leftovers(c->work, t->folder);
+
+	t->leftovers += n;
+	for (size_t i = 0; i < n; i++) {
+		struct buf b = { 0 };
+
+		buf_printf(&b, "a writer that is gone left %s behind: a repair removes it",
+			path_base(work_leftover(c->work, i)));
+		say_remark(c, t, row, "leftover", b.p);
+		buf_release(&b);
+	}
 }
 
 static void verify_row(struct cmd *c, struct tally *t, const struct session_row *row)
@@ -126,8 +143,12 @@ static void verify_row(struct cmd *c, struct tally *t, const struct session_row 
 		if (!strcmp(c->s->format, format_dsh.name))
 			dsh_family_check(t->family, c->s);
 		say_problems(c, t, row);
-		if (work_interrupted(c->work, open))
-			say_interrupted(c, t, row, open);
+		/* no finding: this is what a session looks like while it runs */
+		if (work_interrupted(c->work, open)) {
+			t->interrupted++;
+			say_remark(c, t, row, "interrupted", open);
+		}
+		say_leftovers(c, t, row);
 	}
 	c->s = NULL;
 	work_close(&c->work);
@@ -215,6 +236,9 @@ static void print_tally(struct cmd *c, const struct tally *t)
 		out_printf(&c->out, ", %" PRIu64 " could not be read", t->unreadable);
 	if (t->interrupted)
 		out_printf(&c->out, "; %" PRIu64 " with an interrupted turn", t->interrupted);
+	if (t->leftovers)
+		out_printf(&c->out, "; %" PRIu64 " temporary file%s of writers that are gone",
+			t->leftovers, plural(t->leftovers, "", "s"));
 	if (t->stopped)
 		out_printf(&c->out, "; %" PRIu64 " with rounds that are not folded", t->stopped);
 	out_puts(&c->out, "\n");
@@ -230,6 +254,7 @@ static json_doc *json_tally(struct tally *t, bool is_ok)
 	json_doc_set(o, "unreadable", json_doc_uint(t->unreadable));
 	json_doc_set(o, "interrupted", json_doc_uint(t->interrupted));
 	json_doc_set(o, "not_folded", json_doc_uint(t->stopped));
+	json_doc_set(o, "leftovers", json_doc_uint(t->leftovers));
 	json_doc_set(o, "problems", json_doc_uint(t->findings));
 	json_doc_set(o, "findings", t->list);
 	json_doc_set(o, "remarks", t->remarks);
@@ -245,6 +270,7 @@ int cmd_verify(struct cmd *c)
 	if (status != STATUS_DONE)
 		return status;
 	t.family = dsh_family_new();
+	t.folder = leftovers_new();
 	store_scan(c->store);
 	status = cmd_root_notes(c);
 	if (c->json) {
@@ -260,6 +286,7 @@ int cmd_verify(struct cmd *c)
 	progress_hide(&t.progress);
 	free(rows);
 	dsh_family_free(&t.family);
+	leftovers_free(&t.folder);
 	if (t.unreadable)
 		status = STATUS_IO;
 	else if (t.findings && status == STATUS_DONE)

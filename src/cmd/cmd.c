@@ -168,10 +168,11 @@ const struct command_def commands[] = {
 		.run = cmd_trash },
 	{ .name = "repair", .args = "SESSION", .group = "Change", .writes = true, .min_args = 1,
 		.max_args = 1, .help = "Set a torn tail aside, append lost entries again",
-		.more = "Of a dsh log, what loading it would commit: the torn end is kept in a file of\n"
-			"its own and cut, events that it still held are appended, and an interrupted\n"
-			"turn is closed. --dry-run prints the events. A damaged frame is no torn end\n"
-			"and nothing is cut, unless it is the last and --salvage is given.\n",
+		.more = "Temporary files that killed writers left beside the session are removed where\n"
+			"nothing holds them. Of a dsh log, what loading it would commit: the torn end is\n"
+			"kept in a file of its own and cut, events that it still held are appended, and\n"
+			"an interrupted turn is closed. --dry-run prints the events. A damaged frame is\n"
+			"no torn end and nothing is cut, unless it is the last and --salvage is given.\n",
 		.options = repair_options, .run = cmd_repair },
 	{ .name = "convert", .args = "ROOT|SESSION", .group = "Change", .writes = true, .min_args = 1,
 		.max_args = 1, .help = "Write the dsh logs of a root again, compressed or not",

@@ -117,6 +117,9 @@ struct work {
 	uint64_t watched_at;      /* monotonic us; 0: it was not, or not to the end */
 	bool is_watched;          /* now */
 	char trouble[200]; /* of the newest look at the disk */
+	char **leftovers;  /* paths, of the newest look */
+	size_t nleftovers, leftovers_cap;
+	bool notes_leftovers; /* they are told as problems */
 };
 
 /* Was a file made, taken away or written between the two looks? */
@@ -173,6 +176,14 @@ void news_begin(const struct work *w, struct news *n);
  */
 void news_settle(struct work *w, struct news *n);
 void news_say(struct work *w, const struct news *n, char said[200]);
+
+/* ---- leftovers.c ---- */
+
+/* Looks for them and tells them as problems of the session as it is now. */
+void leftovers_note(struct work *w);
+/* The end of a repair that succeeded; adds to what it said. */
+int leftovers_drop(struct work *w, bool dry, struct done *d, struct err *err);
+void leftovers_release(struct work *w);
 
 /* ---- cards.c ---- */
 

@@ -343,12 +343,11 @@ static int repair_once(struct work *w, bool dry, struct done *d, struct err *err
 	return rc;
 }
 
-int work_repair(struct work *w, bool dry, struct done *d, struct err *err)
+static int repair_log(struct work *w, bool dry, struct done *d, struct err *err)
 {
 	struct err e = { 0 };
 	int tries = 0, rc;
 
-	done_begin(d);
 	if (w->fmt == &format_dsh)
 		return dsh_work_repair(w, dry, d, err);
 	rc = work_check(w, FORMAT_REPAIR, err);
@@ -365,4 +364,13 @@ int work_repair(struct work *w, bool dry, struct done *d, struct err *err)
 	if (!dry) /* done is done: a look that fails now can be taken again */
 		work_sync(w, NULL);
 	return 0;
+}
+
+int work_repair(struct work *w, bool dry, struct done *d, struct err *err)
+{
+	int rc;
+
+	done_begin(d);
+	rc = repair_log(w, dry, d, err);
+	return rc < 0 ? rc : leftovers_drop(w, dry, d, err);
 }

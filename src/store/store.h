@@ -233,7 +233,7 @@ int work_rename(struct work *w, struct str title, bool dry, struct done *d, stru
 int work_rests(struct work *w, struct err *err);
 void work_rests_stop(struct work *w); /* it will not be asked again */
 /*
- * Torn tail aside (`path` says where), lost appends again; of a dsh log what
+ * Leftovers away, torn tail aside (`path` says where), lost appends again; of a dsh log what
  * loading it would commit. "nothing to repair" is no error.
  */
 int work_repair(struct work *w, bool dry, struct done *d, struct err *err);
@@ -279,6 +279,21 @@ int work_content(struct work *w, uint32_t entry, struct buf *out, struct err *er
  */
 int work_cards(struct work *w, struct arena *a, struct card_list *out, struct err *err);
 int work_card_fill(struct work *w, struct card *card, struct arena *a, struct err *err);
+
+/* ---------------------------------------------------------------- leftovers */
+
+/*
+ * Temporary files that killed writers left beside a session, and that nothing
+ * holds. They take nothing from it; a repair removes them. `seen` (may be NULL)
+ * keeps the names of a folder for the other sessions in it.
+ */
+struct leftovers;
+struct leftovers *leftovers_new(void);
+void leftovers_free(struct leftovers **l);
+size_t work_look_leftovers(struct work *w, struct leftovers *seen); /* how many */
+const char *work_leftover(const struct work *w, size_t i); /* a path, until the next look */
+/* From now on they are problems of the session, of kind "leftover". */
+void work_note_leftovers(struct work *w);
 
 /* ---------------------------------------------------------------- reflog */
 

@@ -98,6 +98,7 @@ void work_close(struct work **wp)
 		undo_release(&w->undo[i]);
 	arena_free(&w->parents_arena);
 	buf_release(&w->tip);
+	leftovers_release(w);
 	free(w->undo);
 	free(w->sidecar);
 	free(w->path);
@@ -121,6 +122,8 @@ static int load_step(struct work *w, unsigned budget_us, struct err *err)
 	if (rc == 0) {
 		work_reapply(w);
 		w->is_loaded = true;
+		if (w->notes_leftovers)
+			leftovers_note(w);
 	}
 	return rc;
 }
@@ -486,7 +489,8 @@ bool work_needs_repair(const struct work *w)
 
 	if (w->fmt == &format_dsh)
 		dsh_closers(w->s, &nclosers);
-	return w->is_loaded && (w->s->is_torn || work_nlost(w) > 0 || nclosers > 0);
+	return w->is_loaded && (w->s->is_torn || work_nlost(w) > 0 || nclosers > 0 ||
+				      (w->notes_leftovers && w->nleftovers > 0));
 }
 
 const char *work_tip_trouble(const struct work *w)
