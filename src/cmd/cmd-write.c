@@ -68,12 +68,24 @@ static void print_lines(struct cmd *c, struct str lines)
 		print_records(c, lines);
 }
 
+/* The whole ids too: the sentence has them short, and stdout may never have them. */
+static void note_made(struct cmd *c, const struct done *d)
+{
+	buf_adds(&c->made, d->said);
+	if (*d->entry)
+		buf_printf(&c->made, "; the entry is %s", d->entry);
+	if (*d->session)
+		buf_printf(&c->made, "; the session is %s", d->session);
+}
+
 int cmd_done(struct cmd *c, struct done *d, bool print_ids)
 {
 	struct out *o = &c->out;
 	bool on_stdout = true;
 
 	drop_key_hint(d);
+	if (!c->dry)
+		note_made(c, d);
 	if (c->json)
 		return print_done_json(c, d);
 	complain_cut((struct str){ d->cut.p, d->cut.n });

@@ -312,6 +312,9 @@ static int run(struct cmd *c, int argc, char **argv)
 		status = c->def->run(c);
 	}
 	failed = out_close(&c->out);
+	if (failed && c->made.n)
+		return cmd_complain(STATUS_IO, "this WAS done: %s; only standard output failed: %s",
+			c->made.p, strerror(failed));
 	if (failed)
 		return cmd_complain(STATUS_IO, "cannot write: %s", strerror(failed));
 	return status;
@@ -329,6 +332,7 @@ int cmd_main(int argc, char **argv, const struct cmd_globals *g)
 	work_close(&c.work);
 	store_free(&c.store);
 	buf_release(&c.id);
+	buf_release(&c.made);
 	free(c.roots);
 	return status;
 }

@@ -85,6 +85,7 @@ struct cmd {
 	size_t nroots;
 	bool ascii, json, dry;
 	uint64_t wait_until;       /* clock_mono_us() up to which what is in use is tried again */
+	struct buf made;           /* what was written, for when stdout can not take it */
 	struct store *store;       /* when a session had to be looked up */
 	struct work *work;         /* the open session */
 	struct session *s;         /* its session; NULL before cmd_open */
