@@ -119,7 +119,7 @@ static void say_leftovers(struct cmd *c, struct tally *t, const struct session_r
 	for (size_t i = 0; i < n; i++) {
 		struct buf b = { 0 };
 
-		buf_printf(&b, "a writer that is gone left %s behind: a repair removes it",
+		buf_printf(&b, work_leftover_goes(c->work, i) ? LEFTOVER_GOES : LEFTOVER_STAYS,
 			path_base(work_leftover(c->work, i)));
 		say_remark(c, t, row, "leftover", b.p);
 		buf_release(&b);

@@ -118,6 +118,13 @@ int beside_open_read(const char *path, int *fd, struct log_id *id, struct err *e
 /* ---- publish.c, replace.c ---- */
 
 enum { PUB_BUFFER = 64 << 10 };
+/*
+ * What is being made, and what is taken out of a file's place. The first is
+ * nobody's when its writer is gone (leftover.c), the second may be all that is
+ * left of a file, and is never removed but by the one who took it out.
+ */
+#define TEMP_END ".tmp"
+#define OLD_END  ".old"
 
 struct log_pub {
 	int fd;

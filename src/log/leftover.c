@@ -22,20 +22,29 @@
 
 enum { HEX = 12, YOUNG_MS = 60000 };
 
-/* ".<name>.<12 hex>.tmp" */
-bool log_is_leftover(const char *name, size_t *n)
+/* ".<name>.<12 hex><end>" */
+static bool has_form(const char *name, const char *end, size_t *n)
 {
-	static const char end[] = ".tmp";
-	size_t all = strlen(name), tail = 1 + HEX + sizeof(end) - 1;
+	size_t all = strlen(name), tail = 1 + HEX + strlen(end);
 	const char *hex;
 
-	if (name[0] != '.' || all < 2 + tail || strcmp(name + all - (sizeof(end) - 1), end) != 0)
+	if (name[0] != '.' || all < 2 + tail || strcmp(name + all - strlen(end), end) != 0)
 		return false;
 	hex = name + all - tail + 1;
 	if (hex[-1] != '.' || strspn(hex, "0123456789abcdef") != HEX)
 		return false;
 	*n = all - tail - 1;
 	return true;
+}
+
+bool log_is_leftover(const char *name, size_t *n)
+{
+	return has_form(name, TEMP_END, n);
+}
+
+bool log_is_set_aside(const char *name, size_t *n)
+{
+	return has_form(name, OLD_END, n);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -55,20 +64,31 @@ static int check_kind(const char *path, struct stat *st, struct err *err)
 	return io_regular(st, path, err);
 }
 
-/*
- * A version of bough that takes no lock may be writing one that is new. A second
- * name of a complete file is needed by nobody, whatever its age.
- */
+/* Where the system can not tell who has it open: its writer may take no lock. */
 static int check_age(const char *path, const struct stat *st, struct err *err)
 {
 	int64_t at = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 
-	if (st->st_nlink > 1 || !clock_is_near(at, YOUNG_MS))
+	if (!clock_is_near(at, YOUNG_MS))
 		return 0;
 	return err_set(err, ERR_LOCKED, "%s was written within the last minute", path);
 }
 
-/* It is the file that was looked at, nothing holds it, and now nothing can. */
+/*
+ * Versions of bough that took no lock had the file open all the same. A second
+ * name of a complete file is needed by nobody, whoever has that open.
+ */
+static int check_unopened(int fd, const char *path, const struct stat *st, struct err *err)
+{
+	struct err why = { 0 };
+	int rc = st->st_nlink > 1 ? 0 : lease_take(fd, path, &why);
+
+	if (rc == ERR_UNSUPPORTED)
+		return check_age(path, st, err);
+	return rc < 0 ? err_hand_over(err, &why) : 0;
+}
+
+/* It is the file that was looked at, nothing holds it, and until it is closed nothing can. */
 static int hold(int fd, const char *path, const struct stat *seen, struct err *err)
 {
 	struct stat st;
@@ -78,7 +98,7 @@ static int hold(int fd, const char *path, const struct stat *seen, struct err *e
 	if (!is_same_file(&st, seen))
 		return err_set(err, ERR_CHANGED, "%s was changed by another process", path);
 	if (io_flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return check_age(path, &st, err);
+		return check_unopened(fd, path, &st, err);
 	if (errno != EWOULDBLOCK)
 		return err_sys(err, "lock %s", path);
 	return err_set(err, ERR_LOCKED, "another process is writing %s", path);

@@ -275,10 +275,12 @@ int log_replace(
  * at name + 1.
  */
 bool log_is_leftover(const char *name, size_t *n);
+/* ".<name>.<12 hex>.old": a file whose place another took, kept by a crash at that moment. */
+bool log_is_set_aside(const char *name, size_t *n);
 /*
  * Removes one whose writer is gone: a regular file of this user, no link, that
- * nothing holds. ERR_LOCKED: somebody does, or it is younger than a minute and
- * may be a writer's that takes no lock. ERR_UNSUPPORTED: none that bough made.
+ * nothing holds. ERR_LOCKED: somebody does, or the system can not tell and it is
+ * younger than a minute. ERR_UNSUPPORTED: none that bough made.
  * ERR_CHANGED: another file has the name by now. Whatever fails, nothing but
  * this name goes. dry: only looks whether it could.
  */

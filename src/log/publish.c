@@ -52,7 +52,7 @@ static int make_temp(struct log_pub *pub, struct err *err)
 		remove_temp(pub);
 		io_close(&pub->fd);
 		sys->random(&random, sizeof(random));
-		rc = io_printf_path(pub->temp, err, "%.*s.%s.%012" PRIx64 ".tmp", (int)dir_n,
+		rc = io_printf_path(pub->temp, err, "%.*s.%s.%012" PRIx64 TEMP_END, (int)dir_n,
 			pub->path, name, random & 0xffffffffffffu);
 		if (rc < 0)
 			return rc;

@@ -169,6 +169,28 @@ static int rename_over(struct log_pub *pub, const struct log_id *expected, bool 
 	return rc;
 }
 
+/* From here on the name may hold the old file, and must not be taken for a leftover. */
+static int prepare_swap(struct log_pub *pub)
+{
+	char old[IO_PATH];
+	uint64_t random;
+
+	for (int i = 0; i < SWAP_TRIES; i++) {
+		sys->random(&random, sizeof(random));
+		if (io_printf_path(old, NULL, "%.*s%012" PRIx64 OLD_END,
+			    (int)(strlen(pub->temp) - strlen("0123456789ab" TEMP_END)), pub->temp,
+			    random & 0xffffffffffffu) < 0)
+			break;
+		if (sys->rename_noreplace(pub->temp, old) == 0) {
+			strcpy(pub->temp, old);
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return -1;
+}
+
 int pub_take_place(struct log_pub *pub, const struct log_id *expected, bool keeps_old,
 	char before[IO_PATH], struct err *err)
 {
@@ -177,7 +199,7 @@ int pub_take_place(struct log_pub *pub, const struct log_id *expected, bool keep
 	before[0] = '\0';
 	if (rc < 0)
 		return rc;
-	if (sys->rename_exchange(pub->temp, pub->path) == 0)
+	if (prepare_swap(pub) == 0 && sys->rename_exchange(pub->temp, pub->path) == 0)
 		rc = settle_old(pub, expected, keeps_old, before, err);
 	else if (errno == ENOENT)
 		rc = changed(pub->path, err);
@@ -258,7 +280,7 @@ int log_remove(const char *path, const struct log_id *expected, struct err *err)
 	sys->random(&random, sizeof(random));
 	io_dir(dir, rc == 0 ? copy : ".");
 	if (rc == 0)
-		rc = io_printf_path(aside, err, "%s/.%s.%012" PRIx64 ".tmp", dir, path_base(path),
+		rc = io_printf_path(aside, err, "%s/.%s.%012" PRIx64 OLD_END, dir, path_base(path),
 			random & 0xffffffffffffu);
 	if (rc < 0)
 		return rc;

@@ -118,7 +118,7 @@ struct work {
 	bool is_watched;          /* now */
 	char trouble[200]; /* of the newest look at the disk */
 	char **leftovers;  /* paths, of the newest look */
-	size_t nleftovers, leftovers_cap;
+	size_t nleftovers, leftovers_cap, ngoing; /* of them a repair removes */
 	bool notes_leftovers; /* they are told as problems */
 };
 

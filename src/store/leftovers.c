@@ -62,7 +62,7 @@ static void look_at_folder(struct leftovers *l, const char *dir)
 	l->dir = xstrdup(dir);
 	d = log_open_folder(dir, NULL);
 	while (d && log_next_name(d, dir, &de, NULL) > 0) {
-		if (!log_is_leftover(de->d_name, &n))
+		if (!log_is_leftover(de->d_name, &n) && !log_is_set_aside(de->d_name, &n))
 			continue;
 		l->v = xgrow(l->v, &l->cap, l->n + 1, sizeof(*l->v));
 		l->v[l->n++] = path_join(dir, de->d_name);
@@ -93,18 +93,20 @@ static bool belongs(const char *path, const char *owner)
 	const char *name = path_base(path), *base = path_base(owner);
 	size_t n, base_n = strlen(base);
 
-	return log_is_leftover(name, &n) && n >= base_n && strncmp(name + 1, base, base_n) == 0 &&
+	return (log_is_leftover(name, &n) || log_is_set_aside(name, &n)) && n >= base_n && strncmp(name + 1, base, base_n) == 0 &&
 	       is_numbered(name + 1 + base_n, n - base_n);
 }
 
 static void add_of(struct work *w, struct leftovers *l, const char *owner)
 {
 	char *dir = path_dir(owner);
+	size_t n;
 
 	look_at_folder(l, dir);
 	for (size_t i = 0; i < l->n; i++) {
 		/* one that is held is somebody's work, not a leftover */
-		if (!belongs(l->v[i], owner) || log_drop_leftover(l->v[i], true, NULL) < 0)
+		if (!belongs(l->v[i], owner) || (log_is_leftover(path_base(l->v[i]), &n) &&
+						       log_drop_leftover(l->v[i], true, NULL) < 0))
 			continue;
 		w->leftovers = xgrow(w->leftovers, &w->leftovers_cap, w->nleftovers + 1,
 			sizeof(*w->leftovers));
@@ -154,14 +156,24 @@ void leftovers_release(struct work *w)
 	free(w->leftovers);
 }
 
+bool work_leftover_goes(const struct work *w, size_t i)
+{
+	size_t n;
+
+	return log_is_leftover(path_base(w->leftovers[i]), &n);
+}
+
 void leftovers_note(struct work *w)
 {
+	w->ngoing = 0;
 	problem_drop(&w->s->problems, "leftover");
 	work_look_leftovers(w, NULL);
-	for (size_t i = 0; i < w->nleftovers; i++)
+	for (size_t i = 0; i < w->nleftovers; i++) {
+		w->ngoing += work_leftover_goes(w, i);
 		problem_add_at_large(&w->s->problems, &w->s->arena, "leftover",
-			"a writer that is gone left %s behind: a repair removes it",
+			work_leftover_goes(w, i) ? LEFTOVER_GOES : LEFTOVER_STAYS,
 			path_base(w->leftovers[i]));
+	}
 }
 
 void work_note_leftovers(struct work *w)
@@ -200,6 +212,8 @@ int leftovers_drop(struct work *w, bool dry, struct done *d, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		struct err e = { 0 };
 
+		if (!work_leftover_goes(w, i))
+			continue;
 		if (log_drop_leftover(w->leftovers[i], dry, &e) < 0) {
 			if (nstay++ == 0)
 				why = e;
@@ -210,7 +224,7 @@ int leftovers_drop(struct work *w, bool dry, struct done *d, struct err *err)
 		else if (ngone == NAMED + 1)
 			buf_adds(&names, " ...");
 	}
-	if (n)
+	if (ngone + nstay)
 		say_dropped(d, ngone, nstay, names.n ? names.p : "", dry, &why);
 	buf_release(&names);
 	if (!dry && w->notes_leftovers)

@@ -292,6 +292,12 @@ struct leftovers *leftovers_new(void);
 void leftovers_free(struct leftovers **l);
 size_t work_look_leftovers(struct work *w, struct leftovers *seen); /* how many */
 const char *work_leftover(const struct work *w, size_t i); /* a path, until the next look */
+/* A repair removes it. Else it is what another file took the place of when its writer was killed. */
+bool work_leftover_goes(const struct work *w, size_t i);
+#define LEFTOVER_GOES  "a writer that is gone left %s behind: a repair removes it"
+#define LEFTOVER_STAYS \
+	"a writer that is gone took %s out of its place and may not have ended: look whether you " \
+	"need it; nothing removes it"
 /* From now on they are problems of the session, of kind "leftover". */
 void work_note_leftovers(struct work *w);
 

@@ -490,7 +490,7 @@ bool work_needs_repair(const struct work *w)
 	if (w->fmt == &format_dsh)
 		dsh_closers(w->s, &nclosers);
 	return w->is_loaded && (w->s->is_torn || work_nlost(w) > 0 || nclosers > 0 ||
-				      (w->notes_leftovers && w->nleftovers > 0));
+				      (w->notes_leftovers && w->ngoing > 0));
 }
 
 const char *work_tip_trouble(const struct work *w)

@@ -109,6 +109,20 @@ run verify linear.jsonl
 want 0
 want_line 'nothing found$'
 
+# What a killed replacement took out of its place may be all that is left of it.
+left .linear.meta.json.0123456789ab.old
+run problems linear.jsonl
+want 0
+want_line 'leftover.* nothing removes it'
+run verify linear.jsonl
+want 0
+want_line 'leftover: .*\.linear\.meta\.json\.0123456789ab\.old'
+run repair linear.jsonl
+want 0
+want_out 'nothing to repair'
+there .linear.meta.json.0123456789ab.old
+rm .linear.meta.json.0123456789ab.old
+
 # A log of events has a folder of its own; a conversion writes the other name.
 mkdir -p "$tmp/dsh"
 cp -R "$srcdir/data/demo/dsh/." "$tmp/dsh/"

@@ -49,6 +49,9 @@ static void test_names(void **state)
 	assert_int_equal(n, 14);
 	assert_true(log_is_leftover(".a.000000000000.tmp", &n));
 	assert_int_equal(n, 1);
+	assert_false(log_is_leftover(".a.000000000000.old", &n));
+	assert_true(log_is_set_aside(".ab.000000000000.old", &n));
+	assert_int_equal(n, 2);
 	for (size_t i = 0; i < sizeof(not_ours) / sizeof(*not_ours); i++)
 		assert_false(log_is_leftover(not_ours[i], &n));
 	/* what a publisher makes has such a name */
@@ -78,16 +81,58 @@ static void test_drop(void **state)
 	assert_true(temp_is(file, "a whole file"));
 }
 
+static struct sys changed;
+
+static int lease_that_sees(int fd, int type)
+{
+	errno = EAGAIN;
+	return type == F_UNLCK ? 0 : -1;
+}
+
+static int lease_of_none(int fd, int type)
+{
+	errno = ENOTSUP;
+	return type == F_UNLCK ? 0 : -1;
+}
+
+static int lease_granted(int fd, int type)
+{
+	return 0;
+}
+
 static void test_left_alone(void **state)
 {
 	char target[TEMP_PATH + 64];
 
+	int fd;
+
 	(void)state;
-	make_left("young");
+	/* of a writer that takes no lock: it is open, or young where that can not be known */
+	make_left("open");
+	fd = open(left, O_WRONLY);
+	assert_true(fd >= 0);
+	changed = sys_real;
+	if (drop(true) == 0) { /* no leases here */
+		changed.lease = lease_that_sees;
+		sys_install(&changed);
+	}
+	assert_int_equal(drop(false), ERR_LOCKED);
+	assert_true(temp_is(left, "open"));
+	close(fd);
+	changed.lease = lease_of_none;
+	sys_install(&changed);
 	assert_int_equal(utimensat(AT_FDCWD, left, NULL, 0), 0);
 	assert_int_equal(drop(false), ERR_LOCKED);
-	assert_true(temp_is(left, "young"));
-	unlink(left);
+	assert_true(temp_is(left, "open"));
+	set_mtime(left, 1000);
+	assert_int_equal(drop(false), 0);
+	sys_install(NULL);
+	make_left("young, but nobody has it open");
+	assert_int_equal(utimensat(AT_FDCWD, left, NULL, 0), 0);
+	changed.lease = lease_granted;
+	sys_install(&changed);
+	assert_int_equal(drop(false), 0);
+	sys_install(NULL);
 	/* another form of name, a link, a folder, a fifo */
 	snprintf(target, sizeof(target), "%s/.s.jsonl.staging.tmp", dir);
 	temp_puts(target, "not ours");
@@ -115,7 +160,6 @@ static void test_left_alone(void **state)
 
 /* Another file takes the name just before it would be removed. */
 static int looks;
-static struct sys changed;
 
 static int lstat_of_another(const char *path, struct stat *st)
 {
@@ -209,6 +253,40 @@ static void test_killed_publisher(void **state)
 	}
 }
 
+/* Killed at any moment while it takes another's place: the old file is in no name that is removed. */
+static void test_killed_replacer(void **state)
+{
+	for (unsigned k = 1; ; k++) {
+		pid_t pid;
+		int status, n = 0;
+
+		(void)state;
+		temp_clear(dir);
+		temp_puts(file, "the old one");
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			fake_install();
+			fake_plan(FAKE_KILL, k, 0);
+			_exit(log_replace(file, "the new one", 11, NULL, NULL) < 0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status)) {
+			assert_int_equal(WEXITSTATUS(status), 0);
+			break;
+		}
+		while (temp_count(dir, ".tmp", left) > 0 && n++ < 2) {
+			assert_false(temp_is(left, "the old one"));
+			assert_int_equal(drop(false), 0);
+		}
+		/* the old one is there until the new one is, and was synced */
+		n = temp_count(dir, ".old", left);
+		assert_true(temp_is(file, "the old one") || temp_is(file, "the new one"));
+		if (temp_is(file, "the old one") && n)
+			assert_true(temp_is(left, "the new one"));
+	}
+}
+
 /* Something takes the lock, or the file, before its maker has the lock. */
 static int taken, unlinked;
 
@@ -262,6 +340,7 @@ int main(void)
 		FIXTURE_TEST(test_another_one),
 		FIXTURE_TEST(test_live_publisher),
 		FIXTURE_TEST(test_killed_publisher),
+		FIXTURE_TEST(test_killed_replacer),
 		FIXTURE_TEST(test_remover_was_quicker),
 	};
 
