@@ -146,6 +146,7 @@ static int browse_paths(
 		.theme = a->theme, .session = is_session_file(only) ? only : NULL };
 	int rc = add_roots(st, &a->g, paths, &err);
 
+	store_finish_rows(st); /* on the screen they may take their time */
 	if (rc >= 0)
 		rc = ui_run(&opt, &err);
 	store_free(&st);

@@ -42,6 +42,8 @@ size_t session_flags(const struct session_row *row, struct session_flag out[SESS
 	}
 	if (row->live != LIVE_QUIET)
 		add(out, &n, ROLE_NEW, row->live == LIVE_IN_USE ? "in use" : "live");
+	if (row->is_partial)
+		add(out, &n, ROLE_DIM, "partial");
 	if (row->has_open_turn)
 		add(out, &n, ROLE_NEW, "open turn");
 	if (row->is_twin)

@@ -12,7 +12,7 @@
 #include "store/store.h"
 #include "ui/cell.h"
 
-enum { SESSION_FLAGS = 7 };
+enum { SESSION_FLAGS = 8 };
 
 struct session_flag {
 	enum role role;

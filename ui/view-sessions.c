@@ -191,6 +191,8 @@ static void draw_counts(const struct session_row *row, const struct columns *c, 
 		count_human(row->entries, count);
 		if (row->is_uncounted) /* an old round does not say */
 			snprintf(count, sizeof(count), "-");
+		else if (row->is_partial)
+			strcat(count, "+");
 		snprintf(text, sizeof(text), "%s %s", count, row->entries == 1 ? one : more);
 	}
 	row_field_right(out, ROLE_DIM, text, strlen(text), c->counts);
@@ -435,6 +437,7 @@ static const struct view_mark sessions_marks[] = {
 	{ "torn 60 B", "bytes stand behind the last complete record" },
 	{ "2 problems", "what is damaged; the session's own screen has them" },
 	{ "broken", "the same where there is less room" },
+	{ "partial", "so long that its end is read when all rows are there" },
 	{ "open turn", "its last turn was interrupted, unless it still runs" },
 	{ "same id", "another session of the root has this id" },
 	{ "read-only", "its folder can not be written" },

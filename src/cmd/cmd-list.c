@@ -232,6 +232,8 @@ static void state_words(const struct session_row *row, struct buf *words)
 		buf_printf(words, "torn %" PRIu64 " B ", row->torn_bytes);
 	if (row->is_damaged)
 		buf_adds(words, "damaged ");
+	if (row->is_partial)
+		buf_adds(words, "not read to its end ");
 	if (row->has_open_turn)
 		buf_adds(words, "open turn ");
 	if (row->is_twin)
@@ -277,6 +279,8 @@ static void print_counts(struct cmd *c, const struct session_row *row, int state
 		out_pad(&c->out, 16);
 	else if (row->is_uncounted)
 		out_printf(&c->out, "     - %-7s  ", are_steps ? "steps" : "entries");
+	else if (row->is_partial)
+		out_printf(&c->out, "%5" PRIu32 "+ %-7s  ", row->entries, are_steps ? "steps" : "entries");
 	else
 		out_printf(&c->out, "%6" PRIu32 " %-7s  ", row->entries,
 			are_steps ? plural(row->entries, "step", "steps")
@@ -446,7 +450,7 @@ static void load_object(struct cmd *c, struct item *it, const struct session_row
 		it->doc = json_unreadable(row, row->reason);
 	} else if (strcmp(row->format, "flow") == 0) {
 		it->doc = json_flow_row(c, row, &title);
-	} else if (work_open_row(&c->work, row, &err) < 0 || work_load(c->work, &err) < 0) {
+	} else if (work_open_row(&c->work, row, &err) < 0 || work_load_part(c->work, &err) < 0) {
 		it->doc = json_unreadable(row, err.text);
 	} else {
 		c->s = work_session(c->work);

@@ -89,7 +89,9 @@ const struct command_def commands[] = {
 			"time, it is that of the file. 'live' was written within the last minute,\n"
 			"'torn' has bytes behind its last complete record, 'damaged' has problems,\n"
 			"'open turn' has a last turn without an end, 'same id' shares its id with another\n"
-			"session of the root, 'read-only' is in a folder that can not be written.\n",
+			"session of the root, 'read-only' is in a folder that can not be written, and\n"
+			"'not read to its end' is so long that the list reads only its first 256 MB, so\n"
+			"that it holds up no other row: what the row says is of these ('4+ entries').\n",
 		.options = list_options, .run = cmd_list },
 	{ .name = "tree", .args = "SESSION", .group = "Look", .min_args = 1, .max_args = 1,
 		.help = "Draw the tree of a session",

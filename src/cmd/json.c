@@ -116,7 +116,7 @@ static void set_details(struct cmd *c, json_doc *o)
 {
 	struct details d = { c, o };
 
-	if (c->s->ops->details)
+	if (c->s->ops->details && c->s->is_complete)
 		c->s->ops->details(c->s, set_detail, &d, &c->err);
 }
 
@@ -133,6 +133,8 @@ json_doc *json_session(struct cmd *c, bool whole)
 	json_doc_set(o, "format", json_cstr(s->format));
 	json_doc_set(o, "path", json_cstr(s->path));
 	json_doc_set(o, "entries", json_doc_uint(session_own(s)));
+	if (!s->is_complete) /* a list does not read it to its end */
+		json_doc_set(o, "counted", json_doc_bool(false));
 	json_doc_set(o, "tip", json_id(c, s->tip));
 	json_doc_set(o, "tip_reason",
 		s->tip == ENTRY_NONE ? json_doc_null() : json_cstr(session_tip_reason(s)));

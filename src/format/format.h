@@ -19,6 +19,11 @@
 #include "log/log.h"
 #include "model/session.h"
 
+/* A step that gets no line out of so many bytes ends, whatever its budget says. */
+enum { FORMAT_STINT = 4 << 20 };
+/* What a line costs in session.work beside its bytes: short ones take their time, too. */
+enum { FORMAT_LINE_WORK = 32 };
+
 /* One session found in a root, before it is loaded. Strings are borrowed for the call only. */
 struct found {
 	const char *id, *path;

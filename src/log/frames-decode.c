@@ -63,6 +63,7 @@ int frame_whole(ZSTD_DCtx *dctx, struct stored *st, const struct frame_look *loo
 		*reason = reason_of(code);
 	else
 		*got = code;
+	st->work += *got;
 	return 0;
 }
 
@@ -100,6 +101,7 @@ int stream_read(struct frame_stream *fs, ZSTD_DCtx *dctx, struct stored *st, cha
 			break; /* the bytes end inside the frame */
 	}
 	fs->text += out.pos;
+	st->work += out.pos;
 	*got = out.pos;
 	return 0;
 }

@@ -13,7 +13,11 @@
 
 #include "base/pool.h"
 
-enum { HEAD_STORED = 4096, HEAD_TEXT = 16 << 10 };
+enum {
+	HEAD_STORED = 4096,
+	HEAD_TEXT = 16 << 10,
+	HEAD_WORK = 4 << 20 /* bytes read and decoded, when the first frame gives no line */
+};
 
 /*
  * Making a context costs more than decoding a header with it, so those that
@@ -74,9 +78,10 @@ static int decode_any(const char *path, size_t max, struct buf *text, struct err
 
 	if (rc < 0)
 		return rc;
+	log_frames_set_pause(f, HEAD_WORK);
 	rc = log_frames_next_line(f, &line, &after_damage, err);
 	log_frames_end(f, &end);
-	if (rc == 0 || (rc == 1 && after_damage)) {
+	if (rc == 0 || rc == LOG_PAUSED || (rc == 1 && after_damage)) {
 		rc = end.state == FRAMES_CORRUPT ? err_set(err, ERR_CORRUPT, "%s: %s", path, end.reason)
 						 : err_set(err, ERR_TORN, "%s: no whole frame", path);
 	} else if (rc == 1) {

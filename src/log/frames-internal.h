@@ -18,7 +18,8 @@ enum {
 	STORED_MAX = 2 << 20,
 	BLOCK_TEXT = 128 << 10, /* the most text that one block can give */
 	WHOLE_TEXT = 4 << 20,   /* a frame that can not give more is decoded in one piece */
-	PIECE_TEXT = 256 << 10  /* of a larger one */
+	PIECE_TEXT = 256 << 10, /* of a larger one */
+	STINT = 4 << 20         /* a walk and a search look at so many bytes in one call */
 };
 
 /* A window over the stored bytes. */
@@ -27,6 +28,7 @@ struct stored {
 	char *p;
 	size_t cap, n;
 	uint64_t off;
+	uint64_t work; /* bytes read, and bytes decoded out of them */
 };
 
 /* At least `want` bytes at `off` unless the file ends before; *n may be more. want <= STORED_MAX. */
@@ -34,26 +36,28 @@ int stored_get(
 	struct stored *st, uint64_t off, size_t want, const char **p, size_t *n, struct err *err);
 void stored_release(struct stored *st);
 
-enum frame_shape { SHAPE_FRAME, SHAPE_END, SHAPE_TORN, SHAPE_BAD };
+enum frame_shape {
+	SHAPE_FRAME,
+	SHAPE_END,
+	SHAPE_TORN,
+	SHAPE_BAD,
+	SHAPE_LONG /* so far a frame, and long: frame_look_on tells */
+};
 
 struct frame_look {
 	enum frame_shape shape;
 	uint64_t off, len; /* a bad one: what is known to belong to it, or 0 */
 	uint64_t nblocks;
+	uint64_t at; /* of a long one: the next block */
+	bool has_checksum;
 	const char *reason; /* of a bad one */
 };
 
 /* What stands at `off` of a file that ends at `end`. */
 int frame_look(
 	struct stored *st, uint64_t off, uint64_t end, struct frame_look *out, struct err *err);
-/*
- * The first offset from `from` on where a whole frame that decodes begins;
- * `end` when there is none, or when so many places looked like one that the
- * search was given up: then 1 is returned. `dctx` and `room` (PIECE_TEXT bytes)
- * are borrowed.
- */
-int frame_find(struct stored *st, uint64_t from, uint64_t end, ZSTD_DCtx *dctx, char *room,
-	uint64_t *found, struct err *err);
+/* The same look goes on, as far again. */
+int frame_look_on(struct stored *st, uint64_t end, struct frame_look *look, struct err *err);
 
 /* One frame being decoded in pieces. */
 struct frame_stream {
@@ -62,6 +66,24 @@ struct frame_stream {
 	bool is_done;
 	const char *reason; /* it is damaged, and why; NULL while it is good */
 };
+
+/* Zeroed but for `at`, where it begins, and `cap`. */
+struct frame_search {
+	uint64_t at, cap; /* cap: more text than this is not looked at in one frame */
+	int tries;
+	struct frame_look look; /* of a place that looks like a frame */
+	struct frame_stream stream;
+	enum { SEARCH_MAGIC, SEARCH_LOOK, SEARCH_DECODE } state;
+};
+/*
+ * The first offset from there on where a whole frame that decodes begins; `end`
+ * when there is none, or when so many places looked like one that the search
+ * was given up: then FIND_GAVE_UP is returned. FIND_MORE: nothing so far, call
+ * again. `dctx` and `room` (PIECE_TEXT bytes) are borrowed, dctx until the end.
+ */
+enum { FIND_GAVE_UP = 1, FIND_MORE = 2 };
+int frame_find(struct stored *st, struct frame_search *fs, uint64_t end, ZSTD_DCtx *dctx, char *room,
+	uint64_t *found, struct err *err);
 
 void stream_begin(struct frame_stream *fs, ZSTD_DCtx *dctx, uint64_t off, uint64_t len);
 /*
@@ -110,6 +132,14 @@ struct log_frames {
 	uint64_t next; /* of the file: where the next frame begins */
 	struct frame_stream stream;
 	bool in_stream; /* a large frame is half decoded */
+	struct frame_look look;   /* of a long frame, half walked */
+	struct {
+		bool is_on, is_torn;
+		uint64_t off;
+		const char *reason;
+		struct frame_search search;
+	} lost; /* damage, or a torn frame: where is the next good one? */
+	size_t pause;
 	struct ahead *ahead;
 	bool in_large;    /* a large frame is half taken from it */
 	unsigned threads; /* started so far */

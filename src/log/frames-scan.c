@@ -60,6 +60,7 @@ int stored_get(
 		if (rc < 0)
 			return rc;
 		st->n += got;
+		st->work += got;
 		have += got;
 	}
 	*p = st->p ? st->p + (off - st->off) : "";
@@ -93,37 +94,54 @@ static int look_at_skippable(
 	return bad(out, "a skippable frame stands there");
 }
 
-/* From behind the header at `at` to the end of the last block. */
-static int walk_blocks(struct stored *st, uint64_t at, uint64_t end, struct frame_look *out,
-	uint64_t *behind, struct err *err)
+/* From the block at look->at to the end of the last one, or as far as one look goes. */
+static int walk_blocks(struct stored *st, uint64_t end, struct frame_look *look, struct err *err)
 {
+	uint64_t stop = look->at + STINT;
+
 	for (;;) {
 		const char *p;
 		size_t n;
 		uint32_t head, size;
 		int rc;
 
-		out->shape = SHAPE_TORN;
-		if (end - at < 3)
+		look->shape = SHAPE_TORN;
+		if (end - look->at < 3)
 			return 0;
-		rc = stored_get(st, at, 3, &p, &n, err);
+		rc = stored_get(st, look->at, 3, &p, &n, err);
 		if (rc < 0 || n < 3)
 			return rc;
 		head = le(p, 3);
 		if ((head >> 1 & 3) == 3)
-			return bad(out, "a block of a reserved type");
+			return bad(look, "a block of a reserved type");
 		size = (head >> 1 & 3) == 1 ? 1 : head >> 3;
-		at += 3;
-		if (size > end - at)
+		if (size > end - look->at - 3)
 			return 0;
-		at += size;
-		out->nblocks++;
+		look->at += 3 + size;
+		look->nblocks++;
 		if (head & 1)
 			break;
+		look->shape = SHAPE_LONG;
+		if (look->at >= stop)
+			return 0;
 	}
-	out->shape = SHAPE_FRAME;
-	*behind = at;
+	look->shape = SHAPE_FRAME;
 	return 0;
+}
+
+int frame_look_on(struct stored *st, uint64_t end, struct frame_look *look, struct err *err)
+{
+	uint64_t behind = look->has_checksum ? 4 : 0;
+	int rc = walk_blocks(st, end, look, err);
+
+	if (rc < 0 || look->shape != SHAPE_FRAME)
+		return rc;
+	if (end - look->at < behind) {
+		look->shape = SHAPE_TORN;
+		return 0;
+	}
+	look->len = look->at + behind - look->off;
+	return look->len > UINT32_MAX ? bad(look, "a frame of more than 4 GB") : 0;
 }
 
 int frame_look(
@@ -131,7 +149,6 @@ int frame_look(
 {
 	const char *p;
 	size_t n, header;
-	uint64_t at = off;
 	unsigned char d;
 	int rc;
 
@@ -159,71 +176,116 @@ int frame_look(
 	header = header_length(d);
 	if (n < header)
 		return 0;
-	rc = walk_blocks(st, off + header, end, out, &at, err);
-	if (rc < 0 || out->shape != SHAPE_FRAME)
-		return rc;
-	if ((d & 4) && end - at < 4) {
-		out->shape = SHAPE_TORN;
-		return 0;
-	}
-	at += d & 4;
-	out->len = at - off;
-	return out->len > UINT32_MAX ? bad(out, "a frame of more than 4 GB") : 0;
+	out->at = off + header;
+	out->has_checksum = d & 4;
+	return frame_look_on(st, end, out, err);
 }
 
-/* Does the frame decode to its end? */
-static int confirms(struct stored *st, const struct frame_look *look, ZSTD_DCtx *dctx, char *room,
+/* Decodes on: SEARCH_MAGIC when it is known whether the frame is good. */
+static int confirm(struct stored *st, struct frame_search *fs, ZSTD_DCtx *dctx, char *room,
 	bool *good, struct err *err)
 {
-	struct frame_stream fs;
+	uint64_t begun = st->work;
 	size_t got;
 	int rc;
 
-	stream_begin(&fs, dctx, look->off, look->len);
 	do
-		rc = stream_read(&fs, dctx, st, room, PIECE_TEXT, &got, err);
-	while (rc == 0 && got == PIECE_TEXT);
-	*good = rc == 0 && fs.is_done;
+		rc = stream_read(&fs->stream, dctx, st, room, PIECE_TEXT, &got, err);
+	while (rc == 0 && got == PIECE_TEXT && fs->stream.text <= fs->cap &&
+		st->work - begun < STINT);
+	/* So far every block was good, and more is not looked at: nothing before it may be cut. */
+	*good = rc == 0 && (fs->stream.is_done || fs->stream.text > fs->cap);
+	if (rc == 0 && (*good || got < PIECE_TEXT))
+		fs->state = SEARCH_MAGIC;
 	return rc;
 }
 
-int frame_find(struct stored *st, uint64_t from, uint64_t end, ZSTD_DCtx *dctx, char *room,
-	uint64_t *found, struct err *err)
+/* To the next place that looks like a frame. 1: there is one, 0: none so far, or err. */
+static int find_magic(struct stored *st, struct frame_search *fs, uint64_t end, struct err *err)
 {
 	static const char magic[] = { '\x28', '\xB5', '\x2F', '\xFD' };
-	int tries = 0;
+	uint64_t data;
+	const char *p, *hit;
+	size_t n;
+	int rc = stored_get(st, fs->at, 4, &p, &n, err);
 
-	while (from < end && end - from >= 4 && tries++ < FIND_TRIES) {
-		struct frame_look look;
-		const char *p, *hit;
-		bool good = false;
-		size_t n;
-		int rc = stored_get(st, from, 4, &p, &n, err);
+	if (rc < 0)
+		return rc;
+	if (n > end - fs->at)
+		n = (size_t)(end - fs->at);
+	if (n < 4) {
+		fs->at = end;
+		return 0;
+	}
+	hit = memmem(p, n, magic, 4);
+	if (hit) {
+		fs->at += (uint64_t)(hit - p);
+		return 1;
+	}
+	/* A frame begins with no NUL: not behind one, and not in a hole. */
+	if (p[n - 1] != '\0') {
+		fs->at += n - 3;
+		return 0;
+	}
+	fs->at += n;
+	data = log_next_data(st->reader, fs->at);
+	fs->at = data < end ? data : end;
+	return 0;
+}
 
-		if (rc < 0)
+/* One step of the search; *good: a frame stands at fs->at. */
+static int search_on(struct stored *st, struct frame_search *fs, uint64_t end, ZSTD_DCtx *dctx,
+	char *room, bool *good, struct err *err)
+{
+	int rc;
+
+	switch (fs->state) {
+	case SEARCH_MAGIC:
+		rc = find_magic(st, fs, end, err);
+		if (rc <= 0)
 			return rc;
-		if (n > end - from)
-			n = (size_t)(end - from);
-		if (n < 4)
-			break;
-		hit = memmem(p, n, magic, 4);
-		if (!hit) {
-			from += n - 3;
-			tries--;
-			continue;
-		}
-		from += (uint64_t)(hit - p);
-		rc = frame_look(st, from, end, &look, err);
-		if (rc == 0 && look.shape == SHAPE_FRAME)
-			rc = confirms(st, &look, dctx, room, &good, err);
+		fs->tries++;
+		rc = frame_look(st, fs->at, end, &fs->look, err);
+		break;
+	case SEARCH_LOOK:
+		rc = frame_look_on(st, end, &fs->look, err);
+		break;
+	default:
+		rc = confirm(st, fs, dctx, room, good, err);
+		fs->at += rc == 0 && fs->state == SEARCH_MAGIC && !*good;
+		return rc;
+	}
+	if (rc < 0)
+		return rc;
+	fs->state = fs->look.shape == SHAPE_LONG ? SEARCH_LOOK : SEARCH_MAGIC;
+	if (fs->look.shape == SHAPE_FRAME) {
+		stream_begin(&fs->stream, dctx, fs->look.off, fs->look.len);
+		fs->state = SEARCH_DECODE;
+	}
+	fs->at += fs->state == SEARCH_MAGIC;
+	return 0;
+}
+
+int frame_find(struct stored *st, struct frame_search *fs, uint64_t end, ZSTD_DCtx *dctx, char *room,
+	uint64_t *found, struct err *err)
+{
+	uint64_t begun = st->work;
+	bool good = false;
+
+	while (fs->state != SEARCH_MAGIC ||
+		(fs->at < end && end - fs->at >= 4 && fs->tries < FIND_TRIES)) {
+		int rc;
+
+		if (st->work - begun >= STINT)
+			return FIND_MORE;
+		rc = search_on(st, fs, end, dctx, room, &good, err);
 		if (rc < 0)
 			return rc;
 		if (good) {
-			*found = from;
+			*found = fs->at;
 			return 0;
 		}
-		from++;
 	}
 	*found = end;
-	return tries > FIND_TRIES;
+	return fs->at < end && end - fs->at >= 4 ? FIND_GAVE_UP : 0;
 }

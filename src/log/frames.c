@@ -82,7 +82,7 @@ static void rewind_all(struct log_frames *f)
 	f->text_off = 0;
 	f->number = 1;
 	f->dropped = 0;
-	f->is_dropping = f->has_gap = f->after_damage = false;
+	f->is_dropping = f->has_gap = f->after_damage = f->lost.is_on = false;
 	f->end = (struct log_frames_end){ .state = FRAMES_WHOLE };
 }
 
@@ -103,6 +103,8 @@ int log_frames_refresh(struct log_frames *f, enum log_change *change, struct err
 	f->stored.n = 0; /* the writer may have cut a tail first */
 	back_release(f);
 	f->at_end = f->gave_rest = false;
+	f->look.shape = SHAPE_END;
+	f->lost.search = (struct frame_search){ .at = f->lost.off + 1, .cap = f->caps.frame_text };
 	if (*change != LOG_GREW)
 		rewind_all(f);
 	else if (f->end.state == FRAMES_TORN)
@@ -153,26 +155,65 @@ static void note_damage(struct log_frames *f, uint64_t off, uint64_t length, con
 	f->end.reason = reason;
 }
 
-/* Where the next frame that decodes begins, behind `off`; the file's size when there is none. */
-static int find_next(struct log_frames *f, uint64_t off, uint64_t *found, struct err *err)
+/*
+ * It is not known yet where the next good frame stands: nothing is taken until
+ * it is. A length inside the lost one may be what is wrong, so that none is trusted.
+ */
+static void begin_search(struct log_frames *f, uint64_t off, bool is_torn, const char *reason)
 {
-	int rc = make_room(f, PIECE_TEXT, err);
-
-	if (rc < 0)
-		return rc;
-	return frame_find(&f->stored, off + 1, log_frames_id(f)->size, f->dctx, f->text + f->n_text,
-		found, err);
+	f->lost.is_on = true;
+	f->lost.is_torn = is_torn;
+	f->lost.off = off;
+	f->lost.reason = reason;
+	f->lost.search = (struct frame_search){ .at = off + 1, .cap = f->caps.frame_text };
 }
 
-/* On behind damage at `off`. A length inside it may be what is wrong, so that none is trusted. */
-static int pass_over(struct log_frames *f, uint64_t off, const char *reason, struct err *err)
+/*
+ * The file ends inside this frame. When a good frame follows all the same,
+ * a length in it is wrong: then it is damaged, and nothing of it may be cut.
+ */
+static void end_torn(struct log_frames *f, uint64_t found, bool gave_up)
 {
-	int rc = find_next(f, off, &f->next, err);
+	uint64_t off = f->lost.off, size = log_frames_id(f)->size;
 
-	if (rc < 0)
-		return rc;
-	note_damage(f, off, f->next - off, reason);
-	f->end.gave_up = f->end.gave_up || rc > 0;
+	if (gave_up) { /* a good one may be among them: nothing may be cut */
+		note_damage(f, off, size - off,
+			"too much in it looks like the beginning of a frame");
+		f->end.gave_up = f->at_end = true;
+		return;
+	}
+	if (found < size) {
+		note_damage(f, off, found - off, "its blocks reach over the frames behind it");
+		f->next = found;
+		return;
+	}
+	if (f->end.state != FRAMES_CORRUPT) {
+		f->end.state = FRAMES_TORN;
+		f->end.off = off;
+		f->end.length = size - off;
+		f->end.reason = "the file ends inside it";
+	}
+	f->at_end = true;
+}
+
+static int search_on(struct log_frames *f, struct err *err)
+{
+	uint64_t found;
+	int rc = make_room(f, PIECE_TEXT, err);
+
+	if (rc == 0)
+		rc = frame_find(&f->stored, &f->lost.search, log_frames_id(f)->size, f->dctx,
+			f->text + f->n_text, &found, err);
+	if (rc < 0 || rc == FIND_MORE)
+		return rc < 0 ? rc : 0;
+	f->lost.is_on = false;
+	if (f->lost.is_torn) {
+		end_torn(f, found, rc == FIND_GAVE_UP);
+		return 0;
+	}
+	f->next = found;
+	note_damage(f, f->lost.off, found - f->lost.off, f->lost.reason);
+	f->end.gave_up = f->end.gave_up || rc == FIND_GAVE_UP;
 	return 0;
 }
 
@@ -214,8 +255,10 @@ static int take_small(struct log_frames *f, const struct frame_look *look, struc
 		return rc;
 	if (!reason && got > f->caps.frame_text)
 		reason = "it holds more text than one frame may";
-	if (reason)
-		return pass_over(f, look->off, reason, err);
+	if (reason) {
+		begin_search(f, look->off, false, reason);
+		return 0;
+	}
 	f->next = look->off + look->len;
 	rc = add_frame(f, look->off, look->len, text_end(f), got, err);
 	f->n_text += got;
@@ -223,19 +266,19 @@ static int take_small(struct log_frames *f, const struct frame_look *look, struc
 	return rc;
 }
 
-static int end_stream(struct log_frames *f, const char *reason, struct err *err)
+static void end_stream(struct log_frames *f, const char *reason)
 {
 	struct log_frame *fr = &f->index[f->n - 1];
 
 	fr->text_len = (uint32_t)f->stream.text;
 	f->in_stream = f->in_large = false;
-	if (reason)
+	if (reason) {
 		ahead_stop(&f->ahead); /* where to go on is found here */
-	if (reason)
-		return pass_over(f, fr->off, reason, err);
+		begin_search(f, fr->off, false, reason);
+		return;
+	}
 	f->next = fr->off + fr->len;
 	commit(f);
-	return 0;
 }
 
 static int take_piece(struct log_frames *f, struct err *err)
@@ -251,10 +294,12 @@ static int take_piece(struct log_frames *f, struct err *err)
 	f->n_text += got;
 	f->index[f->n - 1].text_len = (uint32_t)f->stream.text;
 	if (f->stream.text > f->caps.frame_text)
-		return end_stream(f, "it holds more text than one frame may", err);
-	if (f->stream.reason || f->stream.is_done)
-		return end_stream(f, f->stream.reason, err);
-	return got < PIECE_TEXT ? end_stream(f, "its blocks end before it does", err) : 0;
+		end_stream(f, "it holds more text than one frame may");
+	else if (f->stream.reason || f->stream.is_done)
+		end_stream(f, f->stream.reason);
+	else if (got < PIECE_TEXT)
+		end_stream(f, "its blocks end before it does");
+	return 0;
 }
 
 static int take_large(struct log_frames *f, const struct frame_look *look, struct err *err)
@@ -269,46 +314,14 @@ static int take_large(struct log_frames *f, const struct frame_look *look, struc
 }
 
 /* A skippable frame has a length of its own. */
-static int take_bad(struct log_frames *f, const struct frame_look *look, struct err *err)
+static void take_bad(struct log_frames *f, const struct frame_look *look)
 {
-	if (!look->len)
-		return pass_over(f, look->off, look->reason, err);
+	if (!look->len) {
+		begin_search(f, look->off, false, look->reason);
+		return;
+	}
 	note_damage(f, look->off, look->len, look->reason);
 	f->next = look->off + look->len;
-	return 0;
-}
-
-/*
- * The file ends inside this frame. When a good frame follows all the same,
- * a length in it is wrong: then it is damaged, and nothing of it may be cut.
- */
-static int take_torn(struct log_frames *f, struct frame_look *look, uint64_t size, struct err *err)
-{
-	uint64_t found;
-	int rc = find_next(f, look->off, &found, err);
-
-	if (rc < 0)
-		return rc;
-	if (rc > 0) { /* a good one may be among them: nothing may be cut */
-		note_damage(f, look->off, size - look->off,
-			"too much in it looks like the beginning of a frame");
-		f->end.gave_up = f->at_end = true;
-		return 0;
-	}
-	if (found < size) {
-		note_damage(f, look->off, found - look->off,
-			"its blocks reach over the frames behind it");
-		f->next = found;
-		return 0;
-	}
-	if (f->end.state != FRAMES_CORRUPT) {
-		f->end.state = FRAMES_TORN;
-		f->end.off = look->off;
-		f->end.length = size - look->off;
-		f->end.reason = "the file ends inside it";
-	}
-	f->at_end = true;
-	return 0;
 }
 
 /* ---- frames that were decoded ahead ---- */
@@ -350,11 +363,14 @@ static int take_ahead(struct log_frames *f, const struct ahead_piece *piece, str
 		return rc;
 	memcpy(f->text + f->n_text, piece->text, piece->n);
 	f->n_text += piece->n;
+	f->stored.work += piece->n;
 	f->stream.text += piece->n;
 	f->index[f->n - 1].text_len = (uint32_t)f->stream.text;
 	if (f->stream.text > f->caps.frame_text)
-		return end_stream(f, "it holds more text than one frame may", err);
-	return piece->is_last ? end_stream(f, piece->reason, err) : 0;
+		end_stream(f, "it holds more text than one frame may");
+	else if (piece->is_last)
+		end_stream(f, piece->reason);
+	return 0;
 }
 
 /* 1: more text came from the thread, 0: there is none. */
@@ -388,25 +404,33 @@ static int try_ahead(struct log_frames *f, uint64_t size, struct err *err)
 static int take_frame(struct log_frames *f, struct err *err)
 {
 	uint64_t size = log_frames_id(f)->size;
-	struct frame_look look;
+	struct frame_look look = f->look;
 	int rc;
 
+	if (f->lost.is_on)
+		return search_on(f, err);
 	if (f->in_stream)
 		return take_piece(f, err);
-	rc = try_ahead(f, size, err);
+	rc = look.shape == SHAPE_LONG ? 0 : try_ahead(f, size, err);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
-	rc = frame_look(&f->stored, f->next, size, &look, err);
+	rc = look.shape == SHAPE_LONG ? frame_look_on(&f->stored, size, &look, err)
+				      : frame_look(&f->stored, f->next, size, &look, err);
+	f->look = look;
 	if (rc < 0)
 		return rc;
 	switch (look.shape) {
 	case SHAPE_END:
 		f->at_end = true;
 		return 0;
+	case SHAPE_LONG:
+		return 0;
 	case SHAPE_TORN:
-		return take_torn(f, &look, size, err);
+		begin_search(f, look.off, true, NULL);
+		return 0;
 	case SHAPE_BAD:
-		return take_bad(f, &look, err);
+		take_bad(f, &look);
+		return 0;
 	case SHAPE_FRAME:
 		break;
 	}
@@ -472,6 +496,8 @@ static void drop_long_line(struct log_frames *f)
 int log_frames_next_line(
 	struct log_frames *f, struct log_line *line, bool *after_damage, struct err *err)
 {
+	uint64_t begun = f->stored.work;
+
 	for (;;) {
 		const char *nl = NULL;
 		bool has_rest;
@@ -506,10 +532,22 @@ int log_frames_next_line(
 			return give_rest(f, line, after_damage);
 		}
 		drop_long_line(f);
+		if (f->pause && f->stored.work - begun >= f->pause)
+			return LOG_PAUSED;
 		rc = take_frame(f, err);
 		if (rc < 0)
 			return rc;
 	}
+}
+
+void log_frames_set_pause(struct log_frames *f, size_t bytes)
+{
+	f->pause = bytes;
+}
+
+uint64_t log_frames_work(const struct log_frames *f)
+{
+	return f->stored.work;
 }
 
 void log_frames_end(const struct log_frames *f, struct log_frames_end *out)

@@ -71,6 +71,13 @@ int log_frames_refresh(struct log_frames *f, enum log_change *change, struct err
  */
 int log_frames_next_line(
 	struct log_frames *f, struct log_line *line, bool *after_damage, struct err *err);
+/*
+ * As log_set_pause: log_frames_next_line gives LOG_PAUSED when it has read and
+ * decoded about so many bytes without a line to show for them. 0: never.
+ */
+void log_frames_set_pause(struct log_frames *f, size_t bytes);
+/* Bytes that were read and decoded for lines so far. */
+uint64_t log_frames_work(const struct log_frames *f);
 /* Valid once log_frames_next_line has returned 0. */
 void log_frames_end(const struct log_frames *f, struct log_frames_end *out);
 const struct log_frame *log_frames_index(const struct log_frames *f, size_t *n);

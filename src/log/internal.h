@@ -79,13 +79,23 @@ struct line_scan {
 	size_t pos;       /* of the next line in the window */
 	uint64_t number;  /* of the next line */
 	size_t first, max, max_line;
+	size_t pause;     /* bytes; 0: never */
+	bool is_measuring; /* a long line was begun: then the window is of no more use, */
+	uint64_t start;   /* and the line begins here */
+	uint64_t work;    /* bytes read so far */
 };
 
 void line_init(struct line_scan *ls);
 void line_release(struct line_scan *ls);
 void line_seek(struct line_scan *ls, uint64_t off, uint64_t number);
+uint64_t line_off(const struct line_scan *ls); /* of the next line */
 int line_next(
 	struct line_scan *ls, const struct log_reader *r, struct log_line *line, struct err *err);
+/*
+ * From `off` on, where there are bytes that are no hole; the end of the file when there are none,
+ * `off` when it can not be known. A hole holds NULs: who looks for anything else need not read it.
+ */
+uint64_t log_next_data(const struct log_reader *r, uint64_t off);
 /* For tests: other window sizes and another limit than LOG_MAX_LINE. */
 void log_reader_tune(struct log_reader *r, size_t first, size_t max, size_t max_line);
 

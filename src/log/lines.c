@@ -36,6 +36,12 @@ void line_seek(struct line_scan *ls, uint64_t off, uint64_t number)
 	ls->win_off = off;
 	ls->n = ls->pos = 0;
 	ls->number = number;
+	ls->is_measuring = false;
+}
+
+uint64_t line_off(const struct line_scan *ls)
+{
+	return ls->is_measuring ? ls->start : ls->win_off + ls->pos;
 }
 
 static int set_cap(struct line_scan *ls, size_t cap, struct err *err)
@@ -61,6 +67,7 @@ static int read_more(struct line_scan *ls, const struct log_reader *r, size_t wa
 	if (rc < 0)
 		return rc;
 	ls->n += got;
+	ls->work += got;
 	/* What stands behind the last byte is fixed: a newline, then NULs. */
 	ls->win[ls->n] = '\n';
 	memset(ls->win + ls->n + 1, 0, LINE_SLACK - 1);
@@ -122,18 +129,33 @@ static int give(struct line_scan *ls, struct log_line *line, size_t n, bool ende
 	return 1;
 }
 
+/* There is no newline in a hole. */
+static uint64_t pass_hole(struct line_scan *ls, const struct log_reader *r, uint64_t at, uint64_t end)
+{
+	uint64_t data = ls->win[ls->n - 1] == '\0' && at < end ? log_next_data(r, at) : at;
+
+	if (data <= at)
+		return at;
+	ls->win_off = data < end ? data : end;
+	ls->n = ls->pos = 0;
+	return ls->win_off;
+}
+
 /*
  * Looks for the end of a line that fills the window, using the window as
  * scratch space: *stop is where its newline stands, or the end of the file.
+ * LOG_PAUSED: it goes on behind the window.
  */
 static int measure(struct line_scan *ls, const struct log_reader *r, uint64_t end, uint64_t *stop,
 	bool *ended, struct err *err)
 {
-	uint64_t at = ls->win_off + ls->n;
+	uint64_t at = ls->win_off + ls->n, begun = ls->work;
 	const char *nl = NULL;
 	int rc;
 
 	while (!nl && at < end) {
+		if (ls->pause && ls->work - begun >= ls->pause)
+			return LOG_PAUSED;
 		ls->win_off = at;
 		ls->n = ls->pos = 0;
 		rc = read_more(ls, r, end - at < ls->cap ? (size_t)(end - at) : ls->cap, err);
@@ -143,6 +165,8 @@ static int measure(struct line_scan *ls, const struct log_reader *r, uint64_t en
 			break;
 		nl = memchr(ls->win, '\n', ls->n);
 		at += nl ? (size_t)(nl - ls->win) : ls->n;
+		if (!nl)
+			at = pass_hole(ls, r, at, end);
 	}
 	*stop = at;
 	*ended = nl != NULL;
@@ -151,15 +175,19 @@ static int measure(struct line_scan *ls, const struct log_reader *r, uint64_t en
 
 /*
  * 1: the line was over the limit and has been given; 0: the window now begins
- * with the line and holds all of it.
+ * with the line and holds all of it; or LOG_PAUSED.
  */
 static int long_line(struct line_scan *ls, const struct log_reader *r, uint64_t end,
 	struct log_line *line, struct err *err)
 {
-	uint64_t start = ls->win_off + ls->pos, stop, n;
+	uint64_t start = line_off(ls), stop, n;
 	bool ended;
 	int rc = measure(ls, r, end, &stop, &ended, err);
 
+	ls->is_measuring = rc == LOG_PAUSED;
+	ls->start = start;
+	if (rc == LOG_PAUSED)
+		return rc;
 	if (rc < 0) {
 		line_seek(ls, start, ls->number);
 		return rc;
@@ -190,8 +218,12 @@ int line_next(
 {
 	uint64_t end = log_reader_id(r)->size;
 	size_t scanned = 0;
-	int rc, tries = 0;
+	int rc = 0, tries = 0;
 
+	if (ls->is_measuring)
+		rc = long_line(ls, r, end, line, err);
+	if (rc != 0)
+		return rc;
 	for (;;) {
 		size_t have = ls->n - ls->pos, before = have;
 		const char *nl = NULL;

@@ -131,7 +131,17 @@ void log_small_windows(struct log_reader *r, size_t bytes);
 /* Start reading lines at `off`, which is line `number`. */
 void log_seek_line(struct log_reader *r, uint64_t off, uint64_t number);
 /*
- * 1: a line; 0: the end as known at open or refresh; < 0: err. Reads windows
+ * No call of log_next_line reads much more than `bytes` without a line to show
+ * for it: it gives LOG_PAUSED then, and the next one goes on. 0, as it is at
+ * first: never. Lines that fit a window, and the reading of a long one whose
+ * end is known, are not cut up.
+ */
+enum { LOG_PAUSED = 2 };
+void log_set_pause(struct log_reader *r, size_t bytes);
+/* Bytes that log_next_line has read so far. */
+uint64_t log_work(const struct log_reader *r);
+/*
+ * 1: a line; 0: the end as known at open or refresh; LOG_PAUSED: see above; < 0: err. Reads windows
  * of 256 KB to 1 MB. A file that became shorter meanwhile ends early; one that
  * is rewritten over and over under a long line gives ERR_CHANGED.
  */

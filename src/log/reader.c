@@ -169,7 +169,7 @@ int log_reader_refresh(struct log_reader *r, enum log_change *change, struct err
 	case LOG_GREW:
 		r->id = now;
 		/* The writer may have cut a tail first: bytes behind the last record are not kept. */
-		line_seek(&r->lines, r->lines.win_off + r->lines.pos, r->lines.number);
+		line_seek(&r->lines, line_off(&r->lines), r->lines.number);
 		break;
 	case LOG_REWRITTEN:
 	case LOG_REPLACED:
@@ -192,6 +192,28 @@ int log_pread(
 	return 0;
 }
 
+uint64_t log_next_data(const struct log_reader *r, uint64_t off)
+{
+	off_t data;
+
+	if (r->fd < 0 || off >= r->id.size || off > INT64_MAX)
+		return off;
+	data = sys->next_data(r->fd, (off_t)off);
+	if (data < 0)
+		return errno == ENXIO ? r->id.size : off;
+	return (uint64_t)data < r->id.size ? (uint64_t)data : r->id.size;
+}
+
+void log_set_pause(struct log_reader *r, size_t bytes)
+{
+	r->lines.pause = bytes;
+}
+
+uint64_t log_work(const struct log_reader *r)
+{
+	return r->lines.work;
+}
+
 void log_small_windows(struct log_reader *r, size_t bytes)
 {
 	r->lines.first = r->lines.max = bytes;
@@ -209,7 +231,7 @@ int log_next_line(struct log_reader *r, struct log_line *line, struct err *err)
 
 void log_reader_tune(struct log_reader *r, size_t first, size_t max, size_t max_line)
 {
-	uint64_t off = r->lines.win_off + r->lines.pos, number = r->lines.number;
+	uint64_t off = line_off(&r->lines), number = r->lines.number;
 
 	line_release(&r->lines);
 	line_seek(&r->lines, off, number);

@@ -67,6 +67,18 @@ static int real_openat(int dir, const char *name, int flags, mode_t mode)
 	return openat(dir, name, flags, mode);
 }
 
+static off_t real_next_data(int fd, off_t off)
+{
+#ifdef SEEK_DATA
+	return lseek(fd, off, SEEK_DATA);
+#else
+	(void)fd;
+	(void)off;
+	errno = EINVAL;
+	return -1;
+#endif
+}
+
 static off_t real_tell(int fd)
 {
 	return lseek(fd, 0, SEEK_CUR);
@@ -224,6 +236,7 @@ const struct sys sys_real = {
 	.openat = real_openat,
 	.readdir = readdir,
 	.pread = pread,
+	.next_data = real_next_data,
 	.close = close,
 	.write = write,
 	.tell = real_tell,

@@ -29,6 +29,8 @@ struct sys {
 	int (*openat)(int dir, const char *name, int flags, mode_t mode);
 	struct dirent *(*readdir)(DIR *dir);
 	ssize_t (*pread)(int fd, void *p, size_t n, off_t off);
+	/* Where bytes stand that are no hole, from `off` on; ENXIO: nowhere. Reads nothing. */
+	off_t (*next_data)(int fd, off_t off);
 	int (*close)(int fd);
 
 	/* bytes */

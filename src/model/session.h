@@ -180,6 +180,8 @@ struct session {
 	struct problem_list problems;
 
 	uint64_t size;            /* bytes of the file as read so far */
+	uint64_t work;            /* what was read and decoded so far, also what nothing came of: about bytes */
+	uint64_t work_stop;       /* a step ends when that is reached, too; 0: never */
 	uint64_t committed;       /* behind the last committed record */
 	bool is_torn;             /* bytes follow `committed` that are no record */
 	bool is_complete;         /* loaded to the end */

@@ -125,6 +125,7 @@ static void queue_row(struct store *st, size_t i)
 	if (!row->to_load)
 		st->bytes_all += row->pub.size;
 	row->to_load = true;
+	row_forget_rest(st, row);
 	if (i < st->next)
 		st->next = i;
 	if (i < st->next_brief)
@@ -288,6 +289,11 @@ void store_scan(struct store *st)
 		;
 }
 
+void store_finish_rows(struct store *st)
+{
+	st->finishes = true;
+}
+
 void store_set_brief(struct store *st)
 {
 	st->is_brief = true;
@@ -308,8 +314,10 @@ void store_rescan(struct store *st)
 
 static bool is_loading(const struct store *st, size_t row)
 {
-	return (st->loader[0].w && st->loader[0].row == row) ||
-	       (st->loader[1].w && st->loader[1].row == row);
+	for (int i = 0; i < LOADERS; i++)
+		if (st->loader[i].w && st->loader[i].row == row)
+			return true;
+	return false;
 }
 
 static bool waits(const struct store *st, size_t row)
@@ -317,10 +325,35 @@ static bool waits(const struct store *st, size_t row)
 	return row < st->nrows && st->rows[row]->to_load && !is_loading(st, row);
 }
 
+static bool waits_for_rest(const struct store *st, size_t row)
+{
+	return row < st->nrows && st->rows[row]->to_finish && !is_loading(st, row);
+}
+
+/* When all rows say something: those that were too long, to their end, one by one. */
+static struct loader *pick_rest(struct store *st, const size_t *first)
+{
+	struct loader *rest = &st->loader[LOAD_REST];
+	size_t row = 0;
+
+	if (rest->w)
+		return rest;
+	if (!st->finishes || st->nrest == 0)
+		return NULL;
+	if (first && waits_for_rest(st, *first))
+		row = *first;
+	while (row < st->nrows && !waits_for_rest(st, row))
+		row++;
+	if (row == st->nrows)
+		return NULL;
+	row_begin(st, rest, row);
+	return rest;
+}
+
 /* The loader to go on with: the row that is looked at first, then in order. NULL: nothing to do. */
 static struct loader *pick(struct store *st, const size_t *first)
 {
-	struct loader *back = &st->loader[0], *front = &st->loader[1];
+	struct loader *back = &st->loader[LOAD_BACK], *front = &st->loader[LOAD_FRONT];
 
 	if (front->w)
 		return front;
@@ -333,7 +366,7 @@ static struct loader *pick(struct store *st, const size_t *first)
 	while (st->next < st->nrows && !waits(st, st->next))
 		st->next++;
 	if (st->next == st->nrows)
-		return NULL;
+		return pick_rest(st, first);
 	row_begin(st, back, st->next);
 	return back;
 }

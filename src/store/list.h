@@ -25,13 +25,20 @@ struct row {
 	uint64_t hash;               /* of the path */
 	uint32_t generation;         /* of the scan that saw it last */
 	bool to_load;
+	bool to_finish;   /* it was loaded in part */
+	uint64_t counted; /* of its bytes by the progress, then */
 	char *text; /* one block with the strings of a load */
 };
 
-/* A session being read for its row. Two: what is on the screen need not wait for a big one. */
+/*
+ * A session being read for its row. Three: what is on the screen need not wait
+ * for the others, and none of these for one that is read to its end.
+ */
+enum { LOAD_BACK, LOAD_FRONT, LOAD_REST, LOADERS };
 struct loader {
 	struct work *w;
 	size_t row;
+	bool is_rest;
 	uint64_t counted; /* bytes that the progress has seen */
 };
 
@@ -49,8 +56,10 @@ struct store {
 	uint32_t generation;
 	size_t next;       /* no row before it waits for a load */
 	size_t next_brief; /* nor for a first look, which is enough for it */
-	struct loader loader[2];
+	struct loader loader[LOADERS];
 	uint64_t bytes_done, bytes_all;
+	bool finishes; /* rows that were loaded in part are loaded again, whole */
+	size_t nrest;  /* how many wait for that */
 	bool is_brief; /* rows say what a first look tells */
 
 	char *checked_dir; /* the newest answer of log_can_write */
@@ -70,6 +79,7 @@ int brief_step(struct store *st, unsigned budget_us, const size_t *first);
 bool row_takes_brief(const struct store *st, size_t row);
 void row_fill_brief(struct row *row, const struct session_brief *b);
 void row_unreadable(struct row *row, const char *reason);
+void row_forget_rest(struct store *st, struct row *row); /* it is to be loaded anew, or was */
 void root_set_note(struct root *root, char *note_take);
 
 #endif

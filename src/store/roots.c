@@ -52,7 +52,7 @@ void store_free(struct store **stp)
 
 	if (!st)
 		return;
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < LOADERS; i++)
 		work_close(&st->loader[i].w);
 	for (size_t i = 0; i < st->nroots; i++) {
 		free(st->roots[i].path);

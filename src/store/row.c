@@ -56,6 +56,7 @@ void row_unreadable(struct row *row, const char *reason)
 	row->pub.entries = row->pub.branches = row->pub.nproblems = 0;
 	row->pub.torn_bytes = 0;
 	row->pub.is_torn = row->pub.is_damaged = row->pub.has_open_turn = false;
+	row->pub.is_partial = false;
 	row->to_load = false;
 }
 
@@ -72,7 +73,7 @@ static void preview(struct session *s, enum entry_kind kind, struct buf *out)
 	struct buf text = { 0 }, who = { 0 };
 	int tries = PREVIEW_TRIES;
 
-	for (uint32_t e = s->tip; e != ENTRY_NONE && tries > 0; e = s->entries[e].parent) {
+	for (uint32_t e = s->is_complete ? s->tip : s->last_entry; e != ENTRY_NONE && tries > 0; e = s->entries[e].parent) {
 		if (s->entries[e].kind != kind)
 			continue;
 		buf_clear(&text);
@@ -130,16 +131,18 @@ static void fill(struct row *row, struct work *w)
 	fill_texts(row, s);
 	fill_descent(pub, s);
 	pub->state = ROW_LOADED;
+	pub->is_partial = !s->is_complete;
 	pub->entries = session_own(s);
 	pub->branches = s->nleaves;
 	pub->nproblems = s->problems.n + s->problems.more;
-	pub->size = s->size;
+	if (s->is_complete)
+		pub->size = s->size;
 	pub->first_time = s->first_time;
 	pub->last_time = s->last_time;
 	pub->has_open_turn = work_interrupted(w, said);
 	pub->is_in_use = work_is_open_elsewhere(w);
-	pub->is_torn = s->is_torn;
-	pub->torn_bytes = s->is_torn ? s->size - s->committed : 0;
+	pub->is_torn = s->is_torn && s->is_complete;
+	pub->torn_bytes = pub->is_torn ? s->size - s->committed : 0;
 	pub->is_damaged = false;
 	for (size_t i = 0; i < s->problems.n && !pub->is_damaged; i++)
 		pub->is_damaged = strcmp(s->problems.v[i].kind, "torn-tail") != 0;
@@ -181,11 +184,15 @@ void row_begin(struct store *st, struct loader *l, size_t row)
 	struct err err = { 0 };
 
 	l->row = row;
-	l->counted = 0;
+	l->counted = r->counted;
+	l->is_rest = r->to_finish;
 	r->to_load = false;
+	row_forget_rest(st, r);
 	if (work_open_as(&l->w, st->roots[r->root].fmt, r->pub.path, &err) < 0) {
 		row_unreadable(r, err.text);
 		st->bytes_done += r->pub.size;
+	} else if (!l->is_rest) {
+		work_session(l->w)->work_stop = STORE_ROW_WORK;
 	}
 }
 
@@ -198,6 +205,22 @@ static void count(struct store *st, struct loader *l, uint64_t read)
 	}
 }
 
+void row_forget_rest(struct store *st, struct row *row)
+{
+	st->nrest -= row->to_finish;
+	row->to_finish = false;
+	row->counted = 0;
+}
+
+/* No more of it now: it must not hold up the other rows. */
+static void leave_rest(struct store *st, struct loader *l, struct row *row)
+{
+	session_link(work_session(l->w), false);
+	row->to_finish = true;
+	row->counted = l->counted;
+	st->nrest++;
+}
+
 int row_step(struct store *st, struct loader *l, unsigned budget_us)
 {
 	struct row *row = st->rows[l->row];
@@ -208,9 +231,11 @@ int row_step(struct store *st, struct loader *l, unsigned budget_us)
 		return 0;
 	rc = work_step(l->w, budget_us, &err);
 	count(st, l, work_session(l->w)->size);
-	if (rc == 1)
+	if (rc == 1 && (l->is_rest || work_session(l->w)->work < STORE_ROW_WORK))
 		return 1;
-	if (rc == 0)
+	if (rc == 1)
+		leave_rest(st, l, row);
+	if (rc >= 0)
 		fill(row, l->w);
 	else
 		row_unreadable(row, err.text);

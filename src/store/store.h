@@ -55,6 +55,7 @@ struct session_row {
 	bool is_twin;             /* another session of the root has the same id */
 	bool has_open_turn;       /* interrupted, unless it still runs: work_interrupted */
 	bool is_uncounted;        /* `entries` is unknown */
+	bool is_partial;          /* not read to its end: all of this is of what was read */
 	bool is_readonly;         /* this process may not write in its folder */
 	bool is_in_use;           /* open for writing when it was loaded */
 	enum live live;           /* by the one rule, at this moment */
@@ -89,6 +90,13 @@ int store_step(struct store *st, unsigned budget_us, const size_t *first);
  * one: no title, no counts. For who lists many. Before the first step.
  */
 void store_set_brief(struct store *st);
+/*
+ * A row reads at most so much of its session (bytes of the file, and what they
+ * decompress to), so that none holds up the others; store_finish_rows has the
+ * rest read when nothing else is to do.
+ */
+enum { STORE_ROW_WORK = 256 << 20 };
+void store_finish_rows(struct store *st);
 /* Finds all names at once and loads nothing: for who opens the sessions himself. */
 void store_scan(struct store *st);
 /* Look for new, changed and gone sessions again; store_step does the work. */
@@ -148,6 +156,8 @@ struct session *work_session(struct work *w); /* borrowed; another one after WOR
 /* 1: more to load, 0: complete (tip, labels, problems are final), < 0: err. */
 int work_step(struct work *w, unsigned budget_us, struct err *err);
 int work_load(struct work *w, struct err *err); /* all of it */
+/* As much as a row reads. 1: there is more, 0: complete, < 0: err. */
+int work_load_part(struct work *w, struct err *err);
 /*
  * Has anything changed on disk? Starts reading what came (work_step does it).
  * `said` gets a sentence for the status line ("12 new entries", "the file was

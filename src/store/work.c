@@ -174,6 +174,20 @@ int work_load(struct work *w, struct err *err)
 	return rc;
 }
 
+int work_load_part(struct work *w, struct err *err)
+{
+	int rc;
+
+	w->s->work_stop = STORE_ROW_WORK;
+	do
+		rc = work_step(w, STEP_US, err);
+	while (rc == 1 && w->s->work < STORE_ROW_WORK);
+	w->s->work_stop = 0;
+	if (rc == 1)
+		session_link(w->s, false);
+	return rc;
+}
+
 int work_entry_id(struct work *w, uint32_t entry, struct buf *id, struct err *err)
 {
 	buf_clear(id);

@@ -362,4 +362,24 @@ printf 'x' >>"$tmp/one.jsonl"
 run problems "$tmp/one.jsonl"
 want_line 'A repair would move the last 1 byte to one\.jsonl\.torn-'
 
+# A row that would take too long is of what was read, and says so; the session itself is read.
+mkdir "$tmp/long"
+{
+	cat linear.jsonl
+	yes x | head -c 18000000
+} >"$tmp/long/long.jsonl"
+cp linear.jsonl "$tmp/long/short.jsonl"
+run list "$tmp/long"
+want 0
+want_line 'long .* 4\+ entries .*not read to its end'
+want_line 'short .* 5 entries'
+run list "$tmp/long/long.jsonl" --json
+want 0
+want_json 0.counted false
+want_json 0.entries 4
+run list "$tmp/long/short.jsonl" --json
+no_line counted
+run show "$tmp/long/long.jsonl"
+want 0
+want_line '9,?000,?000'
 finish

@@ -151,6 +151,11 @@ static ssize_t fake_pread(int fd, void *p, size_t n, off_t off)
 	return -1;
 }
 
+static off_t fake_next_data(int fd, off_t off)
+{
+	return fails("next_data") ? -1 : sys_real.next_data(fd, off);
+}
+
 /* Linux gives the descriptor back even when close fails. */
 static int fake_close(int fd)
 {
@@ -384,6 +389,7 @@ static const struct sys table = {
 	.openat = fake_openat,
 	.readdir = fake_readdir,
 	.pread = fake_pread,
+	.next_data = fake_next_data,
 	.close = fake_close,
 	.write = fake_write,
 	.tell = fake_tell,

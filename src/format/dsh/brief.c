@@ -24,6 +24,7 @@ static int raw_head(const char *path, struct buf *text, struct err *err)
 	if (rc == 0)
 		text->n = got;
 	if (rc == 0 && got == HEAD && !memchr(text->p, '\n', got)) { /* a long line */
+		log_set_pause(r, HEAD_MAX);
 		rc = log_next_line(r, &line, err);
 		buf_clear(text);
 		if (rc == 1 && line.ended)

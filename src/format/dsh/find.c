@@ -266,6 +266,7 @@ static enum look look_at_file(const char *path)
 
 	if (text_open(&text, path, NULL) < 0)
 		return LOOK_NOTHING;
+	text_set_pause(&text, FORMAT_STINT); /* then it is no header */
 	if (text_next_line(&text, &line, &after_damage, NULL) == 1 && !line.too_long)
 		look = look_at_line(line.p, line.n);
 	text_close(&text);

@@ -253,6 +253,8 @@ int text_open(struct dsh_text *t, const char *path, struct err *err);
 bool text_is_zstd(const char *path, const char *head, size_t n);
 void text_close(struct dsh_text *t);
 struct log_reader *text_reader(const struct dsh_text *t);
+void text_set_pause(struct dsh_text *t, size_t bytes);
+uint64_t text_work(const struct dsh_text *t);
 int text_next_line(struct dsh_text *t, struct log_line *line, bool *after_damage, struct err *err);
 const struct log_id *text_id(const struct dsh_text *t);
 /* Appends n bytes of text at off to out; ERR_CHANGED when they are not there. */
@@ -298,6 +300,7 @@ struct dsh_src {
 	uint64_t next_seq;
 
 	bool has_header, lenient, has_ranges, is_stale;
+	bool has_begun; /* the first line is there, or that there is none, and what it says is taken */
 	const char *refusal; /* the first reason */
 	bool is_only_end_bad; /* and it is a damaged frame: nothing was refused before */
 	struct scan_issue issue;

@@ -114,21 +114,14 @@ static void check_name(struct session *s, const struct dsh_header *h)
 			*h->version ? h->version : "0");
 }
 
-/* What the header says, as soon as the session is open: lists show it before the load. */
-static int read_header(struct session *s, struct err *err)
+static void take_begin(struct session *s)
 {
 	struct dsh_src *src = s->src;
 	struct dsh_header *h = &src->header;
-	struct log_line line;
 	struct str text;
-	bool after_damage;
 	const char *why;
-	int rc = text_next_line(&src->text, &line, &after_damage, err);
 
-	if (rc == 1)
-		scan_line(s, &line, after_damage);
-	if (rc < 0)
-		return rc;
+	src->has_begun = true;
 	text = (struct str){ h->text.p, h->text.n };
 	set_meta(s, text, "cwd", "cwd");
 	if (json_type_of(json_get(text, "parentSession")) == JSON_STRING) /* any other is no id */
@@ -144,7 +137,26 @@ static int read_header(struct session *s, struct err *err)
 	why = dsh_check_place(s, s->path, h);
 	if (why && !src->refusal)
 		src->refusal = why;
-	return 0;
+}
+
+/*
+ * What the header says, as soon as the session is open: lists show it before
+ * the load. A first line that is not found at once is left to the steps.
+ */
+static int read_header(struct session *s, struct err *err)
+{
+	struct dsh_src *src = s->src;
+	struct log_line line;
+	bool after_damage;
+	int rc;
+
+	text_set_pause(&src->text, FORMAT_STINT);
+	rc = text_next_line(&src->text, &line, &after_damage, err);
+	if (rc == 1)
+		scan_line(s, &line, after_damage);
+	if (rc == 1 || rc == 0)
+		take_begin(s);
+	return rc < 0 ? rc : 0;
 }
 
 int dsh_open(const char *path, struct session **out, struct err *err)
@@ -177,12 +189,15 @@ const struct log_id *dsh_file(const struct session *s)
 
 int dsh_step(struct session *s, unsigned budget_us, struct err *err)
 {
+	struct dsh_src *src = s->src;
 	uint64_t deadline = clock_mono_us() + budget_us;
 	int rc;
 
 	if (s->is_complete)
 		return 0;
 	rc = scan_lines(s, deadline, err);
+	if (!src->has_begun && (rc == 0 || (rc == 1 && src->lines > 0)))
+		take_begin(s);
 	if (rc == 0) {
 		scan_finish(s);
 		session_link(s, true);

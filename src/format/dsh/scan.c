@@ -508,6 +508,19 @@ void scan_line(struct session *s, const struct log_line *line, bool after_damage
 		go_back(src);
 }
 
+static void note_work(struct session *s)
+{
+	const struct dsh_src *src = s->src;
+
+	s->work = text_work(&src->text) + FORMAT_LINE_WORK * src->lines;
+}
+
+static bool is_enough(struct session *s, uint64_t deadline)
+{
+	note_work(s);
+	return (s->work_stop && s->work >= s->work_stop) || clock_mono_us() >= deadline;
+}
+
 int scan_lines(struct session *s, uint64_t deadline, struct err *err)
 {
 	struct dsh_src *src = s->src;
@@ -523,10 +536,11 @@ int scan_lines(struct session *s, uint64_t deadline, struct err *err)
 		if (++lines % CLOCK_LINES && bytes < CLOCK_BYTES)
 			continue;
 		bytes = 0;
-		if (clock_mono_us() >= deadline)
+		if (is_enough(s, deadline))
 			break;
 	}
 	if (rc == 1)
 		s->size = text_place(&src->text, line.off + line.n);
-	return rc;
+	note_work(s);
+	return rc == LOG_PAUSED ? 1 : rc;
 }

@@ -74,6 +74,19 @@ int text_next_line(struct dsh_text *t, struct log_line *line, bool *after_damage
 		       : log_next_line(t->raw, line, err);
 }
 
+void text_set_pause(struct dsh_text *t, size_t bytes)
+{
+	if (t->zstd)
+		log_frames_set_pause(t->zstd, bytes);
+	else
+		log_set_pause(t->raw, bytes);
+}
+
+uint64_t text_work(const struct dsh_text *t)
+{
+	return t->zstd ? log_frames_work(t->zstd) : log_work(t->raw);
+}
+
 const struct log_id *text_id(const struct dsh_text *t)
 {
 	return t->zstd ? log_frames_id(t->zstd) : log_reader_id(t->raw);

@@ -195,6 +195,19 @@ static void reserve(struct session *s)
 	session_reserve(s, (size_t)((double)s->n * 1.1 * ((double)size / (double)s->size)));
 }
 
+static void note_work(struct session *s)
+{
+	const struct tree_src *src = s->src;
+
+	s->work = log_work(src->reader) + FORMAT_LINE_WORK * src->next_line;
+}
+
+static bool is_enough(struct session *s, uint64_t deadline)
+{
+	note_work(s);
+	return (s->work_stop && s->work >= s->work_stop) || clock_mono_us() >= deadline;
+}
+
 /* 1: the budget is used up, 0: the end of the file, < 0: err. */
 static int take_lines(struct session *s, uint64_t deadline, struct err *err)
 {
@@ -212,12 +225,13 @@ static int take_lines(struct session *s, uint64_t deadline, struct err *err)
 			continue;
 		bytes = 0;
 		reserve(s);
-		if (clock_mono_us() >= deadline)
+		if (is_enough(s, deadline))
 			break;
 	}
 	tree_add_held(&ld);
 	tree_loader_release(&ld);
-	return rc;
+	note_work(s);
+	return rc == LOG_PAUSED ? 1 : rc;
 }
 
 int tree_step(struct session *s, unsigned budget_us, struct err *err)

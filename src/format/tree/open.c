@@ -44,6 +44,7 @@ int tree_open(const char *path, struct session **out, struct err *err)
 		return rc;
 	src = xcalloc(1, sizeof(*src));
 	src->reader = reader;
+	log_set_pause(reader, FORMAT_STINT);
 	src->sidecar = tree_sidecar_path(path);
 	src->next_line = 1;
 	id = tree_id_of_path(path);
