@@ -133,6 +133,9 @@ static int convert_root(struct cmd *c, struct conversion *v)
 	status = sum.failed ? STATUS_IO : STATUS_DONE;
 	if (sum.converted + sum.already + sum.failed < conversion_size(v))
 		status = STATUS_CANCELLED;
+	if (!c->dry && sum.converted)
+		buf_printf(&c->made, "%zu log%s converted", sum.converted,
+			plural(sum.converted, "", "s"));
 	if (c->json)
 		return json_print(c, json_sum(c, &sum), status);
 	print_sum(c, &sum);

@@ -173,6 +173,7 @@ static void on_found(const struct found *f, void *arg)
 	row->pub.size = f->file.size;
 	row->pub.mtime = f->file.mtime_ns / 1000000;
 	row->pub.is_readonly = !st->is_brief && !dir_is_writable(st, f->path);
+	changed = changed || row->pub.is_in_use; /* no more, perhaps */
 	if (f->unreadable)
 		row_unreadable(row, f->unreadable);
 	else if (changed)

@@ -69,6 +69,8 @@ cp -R "$srcdir/data/demo/dsh/." "$tmp/dsh/"
 chmod -R u+w "$tmp/dsh"
 find "$tmp/dsh" -exec touch -d '2026-06-28 09:00:00 UTC' {} +
 log=$(find "$tmp/dsh" -name 'session.jsonl.zstd' | sort | head -n 1)
-full convert "$log" --compression none
+full convert "$log" --compression none --force
+made
+full convert "$tmp/dsh" --compression none
 made
 finish
