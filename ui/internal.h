@@ -39,12 +39,15 @@ struct ui {
 	uint64_t drawn_at;         /* monotonic us of the last frame */
 	bool quit;
 	int end_signal;            /* the signal that ends the program, or 0 */
+	struct buf last_words;     /* said when the terminal is given back; n 0: nothing */
 	struct done last_trash;    /* for undo; path[0] 0: none */
 };
 
 /* The status line; what is formatted in is made safe. */
 void ui_say(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ui_error(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* For when the program ends before anybody can read the status line: a line on stderr then. */
+void ui_last_words(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ui_key(struct ui *ui, uint32_t key);
 void ui_apply(struct ui *ui, struct view *v, enum effect fx);
 bool ui_is_idle(const struct ui *ui);  /* no job is unfinished */
@@ -57,5 +60,7 @@ int loop_init(struct ui *ui, struct err *err);
 void loop_release(void);
 void loop_run(struct ui *ui);
 void loop_suspend(struct ui *ui);      /* ^Z */
+/* Is it the key that suspends, also where keys are text? */
+bool loop_suspends(const struct ui *ui, uint32_t key);
 
 #endif

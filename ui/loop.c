@@ -1,7 +1,8 @@
 /*
  * loop.c - the loop: signals, keys, jobs, drawing, waiting. Signal handlers
- * only note the signal and wake the loop through a pipe; a second deadly
- * signal, for a loop that is stuck, ends the program at once.
+ * only note the signal and wake the loop through a pipe. Every signal that ends
+ * a process, faults aside (screen.c), ends the loop first; one that comes when
+ * the first is a second old finds a loop that is stuck, and ends it at once.
  */
 #include "config.h"
 
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "ui/internal.h"
 #include "ui/view.h"
 
@@ -23,9 +25,25 @@
 #define POLL_FILES_MS 2000   /* without inotify */
 #define WAIT_MS 20           /* for a view that waits */
 #define AGE_MS 30000         /* ages on the screen move on */
+#define STUCK_US 1000000     /* a deadly signal that old should have been followed */
 
 static int wake[2] = { -1, -1 };
-static volatile sig_atomic_t got_winch, got_cont, got_int, got_tstp, got_end;
+static volatile sig_atomic_t got_winch, got_cont, got_int, got_stop, got_end;
+static volatile uint64_t end_at; /* when got_end was set; handlers do not interrupt each other */
+
+/* At log-out SIGTERM, SIGHUP and SIGHUP again come at once: these are one request. */
+static void note_end(int sig)
+{
+	uint64_t now = clock_mono_us();
+
+	if (!got_end) {
+		end_at = now;
+		got_end = sig;
+	} else if (now - end_at >= STUCK_US) {
+		screen_restore();
+		signals_end_by(sig);
+	}
+}
 
 static void on_signal(int sig)
 {
@@ -37,20 +55,36 @@ static void on_signal(int sig)
 		got_cont = 1;
 	else if (sig == SIGINT)
 		got_int = 1;
-	else if (sig == SIGTSTP)
-		got_tstp = 1;
-	else if (got_end)
-		abort(); /* asked twice: the loop is stuck; abort restores the terminal */
+	else if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
+		got_stop = 1;
 	else
-		got_end = sig;
+		note_end(sig);
 	ssize_t ignored = write(wake[1], "", 1);
 	(void)ignored;
 	errno = saved;
 }
 
-static const int handled[] = { SIGWINCH, SIGCONT, SIGINT, SIGTSTP, SIGTERM, SIGHUP, SIGQUIT };
-#define NHANDLED (sizeof(handled) / sizeof(*handled))
-static struct sigaction before[NHANDLED];
+static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
+#define NSTOPS (sizeof(stops) / sizeof(*stops))
+static sigset_t handled;
+static struct sigaction before[_NSIG];
+
+static void choose_signals(void)
+{
+	struct sigaction now;
+
+	signals_deadly(&handled);
+	for (int sig = 1; sig < _NSIG; sig++) { /* what is ignored stays so, as under nohup */
+		if (sigismember(&handled, sig) == 1 && (signals_is_fault(sig) ||
+			sigaction(sig, NULL, &now) < 0 || now.sa_handler == SIG_IGN))
+			sigdelset(&handled, sig);
+	}
+	for (size_t i = 0; i < NSTOPS; i++)
+		sigaddset(&handled, stops[i]);
+	sigaddset(&handled, SIGINT);
+	sigaddset(&handled, SIGCONT);
+	sigaddset(&handled, SIGWINCH);
+}
 
 int loop_init(struct ui *ui, struct err *err)
 {
@@ -59,17 +93,22 @@ int loop_init(struct ui *ui, struct err *err)
 	(void)ui;
 	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_sys(err, "make a pipe");
-	sigemptyset(&sa.sa_mask);
-	for (size_t i = 0; i < NHANDLED; i++)
-		sigaction(handled[i], &sa, &before[i]);
 	signal(SIGPIPE, SIG_IGN);
+	choose_signals();
+	sigfillset(&sa.sa_mask);
+	for (int sig = 1; sig < _NSIG; sig++) {
+		if (sigismember(&handled, sig) == 1)
+			sigaction(sig, &sa, &before[sig]);
+	}
 	return 0;
 }
 
 void loop_release(void)
 {
-	for (size_t i = 0; i < NHANDLED && wake[0] >= 0; i++)
-		sigaction(handled[i], &before[i], NULL);
+	for (int sig = 1; sig < _NSIG && wake[0] >= 0; sig++) {
+		if (sigismember(&handled, sig) == 1)
+			sigaction(sig, &before[sig], NULL);
+	}
 	for (int i = 0; i < 2; i++) {
 		if (wake[i] >= 0)
 			close(wake[i]);
@@ -77,20 +116,44 @@ void loop_release(void)
 	}
 }
 
-void loop_suspend(struct ui *ui)
+/* Stops the whole job where `is_asked`, and in any case until the terminal is ours. */
+static void stop(struct ui *ui, bool is_asked)
 {
-	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
+	struct sigaction dfl = { .sa_handler = SIG_DFL }, old[NSTOPS];
 
-	if (ui->screen.is_headless)
-		return;
-	screen_suspend(&ui->screen);
 	sigemptyset(&dfl.sa_mask);
-	sigaction(SIGTSTP, &dfl, &old);
-	kill(0, SIGTSTP); /* the whole job, as a shell expects; we go on here after SIGCONT */
-	sigaction(SIGTSTP, &old, NULL);
-	screen_resume(&ui->screen);
+	for (size_t i = 0; i < NSTOPS; i++)
+		sigaction(stops[i], &dfl, &old[i]);
+	if (is_asked)
+		kill(0, SIGTSTP); /* as a shell expects; we go on here after SIGCONT */
+	screen_await(&ui->screen);
+	for (size_t i = 0; i < NSTOPS; i++) /* before anything is drawn: a stop gives back first */
+		sigaction(stops[i], &old[i], NULL);
+	got_cont = 0;
+	screen_retake(&ui->screen);
 	draw_all(&ui->draw);
 	ui->dirty = true;
+}
+
+void loop_suspend(struct ui *ui)
+{
+	if (ui->screen.is_headless)
+		return;
+	if (screen_is_ours(&ui->screen))
+		screen_suspend(&ui->screen);
+	stop(ui, true);
+}
+
+bool loop_suspends(const struct ui *ui, uint32_t key)
+{
+	const struct command *c = NULL;
+
+	if (ui->prompt.is_open && key >= 32 && key < K_FIRST)
+		return false; /* a character of the text */
+	if (ui->prompt.is_open && key == key_ctrl('z'))
+		return true;
+	return keymap_find(ui->keys, command_map_of(ui->top->ops), &key, 1, &c) == KEYS_COMMAND &&
+		strcmp(c->name, "suspend") == 0;
 }
 
 static void take_signals(struct ui *ui)
@@ -104,12 +167,14 @@ static void take_signals(struct ui *ui)
 		ui->quit = true;
 		return;
 	}
-	if (got_tstp) {
-		got_tstp = 0;
+	if (got_stop) {
+		got_stop = 0;
 		loop_suspend(ui);
 	}
-	if (got_winch || got_cont) {
-		got_winch = got_cont = 0;
+	if (got_cont && !ui->screen.is_headless) /* the shell has set modes of its own meanwhile */
+		stop(ui, false);
+	if (got_winch) {
+		got_winch = 0;
 		screen_resize(&ui->screen);
 		draw_all(&ui->draw);
 		ui->dirty = true;

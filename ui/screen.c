@@ -8,6 +8,7 @@
 
 #include <curses.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/xalloc.h"
 #include "ui/key.h"
 
@@ -38,22 +40,34 @@ static SCREEN *curses_screen;
 static FILE *null_out, *null_in;
 static char alt_stack[64 * 1024];
 
-/* Only async-signal-safe calls. */
-static void restore_terminal(void)
+/* Only async-signal-safe calls; a terminal that takes nothing more does not hold us up. */
+void screen_restore(void)
 {
+	int flags;
+
 	if (!restore.active)
 		return;
 	restore.active = 0;
+	tcsetattr(restore.fd, TCSANOW, &restore.saved);
+	flags = fcntl(restore.fd, F_GETFL);
+	if (flags >= 0)
+		fcntl(restore.fd, F_SETFL, flags | O_NONBLOCK);
 	ssize_t ignored = write(restore.fd, restore.seq, restore.n);
 	(void)ignored;
-	tcsetattr(restore.fd, TCSANOW, &restore.saved);
+	if (flags >= 0) /* the shell has the same open file */
+		fcntl(restore.fd, F_SETFL, flags);
 }
 
 static void crash(int sig)
 {
-	restore_terminal();
-	signal(sig, SIG_DFL);
-	raise(sig);
+	screen_restore();
+	signals_end_by(sig);
+}
+
+static void add_bytes(const char *s, size_t n)
+{
+	for (; n > 0 && restore.n < sizeof(restore.seq); n--)
+		restore.seq[restore.n++] = *s++;
 }
 
 static void add_capability(const char *name)
@@ -62,19 +76,31 @@ static void add_capability(const char *name)
 
 	if (!s || s == (char *)-1)
 		return;
-	for (; *s && restore.n < sizeof(restore.seq); s++) {
-		if (s[0] == '$' && s[1] == '<') { /* padding is not for us */
-			while (*s && *s != '>')
-				s++;
-			continue;
-		}
-		restore.seq[restore.n++] = *s;
+	while (*s) {
+		const char *pad = strstr(s, "$<"); /* padding is not for us */
+		const char *end = pad ? strchr(pad, '>') : NULL;
+
+		add_bytes(s, pad ? (size_t)(pad - s) : strlen(s));
+		s = end ? end + 1 : "";
 	}
 }
 
-static void prepare_restore(int fd)
+/* What curses sends itself to end it: "XM" where the terminal has that, else as xterm does. */
+static void add_mouse_off(void)
 {
-	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+	static const char as_xterm[] = "\033[?1006l\033[?1000l";
+	const char *xm = tigetstr("XM"), *key = tigetstr("kmous"), *seq = NULL;
+
+	if (xm && xm != (char *)-1)
+		seq = tparm(xm, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
+	if (seq)
+		add_bytes(seq, strlen(seq));
+	else if ((key && key != (char *)-1 && *key) || strstr(getenv("TERM"), "xterm"))
+		add_bytes(as_xterm, sizeof(as_xterm) - 1);
+}
+
+static void prepare_restore(int fd, bool mouse)
+{
 	stack_t stack = { .ss_sp = alt_stack, .ss_size = sizeof(alt_stack) };
 	struct sigaction sa = { .sa_handler = crash, .sa_flags = SA_ONSTACK | SA_RESETHAND };
 
@@ -83,12 +109,16 @@ static void prepare_restore(int fd)
 	add_capability("sgr0");
 	add_capability("cnorm");
 	add_capability("rmkx");
+	if (mouse)
+		add_mouse_off();
 	add_capability("rmcup");
 	sigemptyset(&sa.sa_mask);
 	sigaltstack(&stack, NULL);
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++)
-		sigaction(crashes[i], &sa, NULL);
-	die_hook(restore_terminal);
+	for (int sig = 1; sig < SIGRTMIN; sig++) {
+		if (signals_is_fault(sig))
+			sigaction(sig, &sa, NULL);
+	}
+	die_hook(screen_restore);
 }
 
 static bool parse_size(const char *text, int *cols, int *rows)
@@ -121,7 +151,7 @@ static int open_headless(struct screen *s, const char *size, struct err *err)
 	return 0;
 }
 
-static int open_terminal(struct screen *s, struct err *err)
+static int open_terminal(struct screen *s, bool mouse, struct err *err)
 {
 	const char *term = getenv("TERM");
 
@@ -138,7 +168,7 @@ static int open_terminal(struct screen *s, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' is not known here "
 			"(no terminfo entry)", term);
 	s->fd = STDIN_FILENO;
-	prepare_restore(STDOUT_FILENO);
+	prepare_restore(STDOUT_FILENO, mouse);
 	restore.active = 1;
 	if (!tigetstr("cup") || tigetstr("cup") == (char *)-1) {
 		screen_close(s);
@@ -155,7 +185,7 @@ int screen_open(struct screen *s, bool mouse, struct err *err)
 
 	memset(s, 0, sizeof(*s));
 	s->is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	rc = size && *size ? open_headless(s, size, err) : open_terminal(s, err);
+	rc = size && *size ? open_headless(s, size, err) : open_terminal(s, mouse, err);
 	if (rc < 0)
 		return rc;
 	set_escdelay(25);
@@ -181,7 +211,8 @@ void screen_close(struct screen *s)
 {
 	if (!curses_screen)
 		return;
-	endwin();
+	if (!isendwin()) /* given away already, it may be the shell's by now */
+		endwin();
 	restore.active = 0;
 	die_hook(NULL);
 	delscreen(curses_screen);
@@ -232,8 +263,7 @@ int screen_set_size(struct screen *s, const char *size, struct err *err)
 void screen_suspend(struct screen *s)
 {
 	(void)s;
-	def_prog_mode();
-	endwin();
+	endwin(); /* curses has the modes of ours; those of the moment may be somebody else's */
 	restore.active = 0;
 }
 
@@ -245,6 +275,26 @@ void screen_resume(struct screen *s)
 	screen_resize(s);
 	clearok(curscr, TRUE);
 	refresh();
+}
+
+bool screen_is_ours(const struct screen *s)
+{
+	return s->fd >= 0 && tcgetpgrp(s->fd) == getpgrp();
+}
+
+void screen_await(struct screen *s)
+{
+	struct termios now;
+
+	if (tcgetattr(s->fd, &now) == 0)
+		tcsetattr(s->fd, TCSANOW, &now);
+}
+
+void screen_retake(struct screen *s)
+{
+	if (!isendwin())
+		endwin();
+	screen_resume(s);
 }
 
 static const struct {

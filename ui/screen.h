@@ -39,6 +39,13 @@ int screen_set_size(struct screen *s, const char *size, struct err *err);
 /* Give the terminal to another program (an editor, the shell) and take it back. */
 void screen_suspend(struct screen *s);
 void screen_resume(struct screen *s);
+/* In the background this brings SIGTTOU, which by default stops us until the shell gives it. */
+void screen_await(struct screen *s);
+/* As if it had been given away: after a stop that came unasked the shell has set modes of its own. */
+void screen_retake(struct screen *s);
+bool screen_is_ours(const struct screen *s); /* we are in the foreground */
+/* Give it back at once, from a handler; every mode that was set is reset. */
+void screen_restore(void);
 /* The next key, if one is there. Never waits longer than an escape sequence needs. */
 bool screen_key(struct screen *s, uint32_t *key);
 /* After poll() said that the terminal is readable but no key came: is it gone? */

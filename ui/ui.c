@@ -7,11 +7,14 @@
 #include "ui/ui.h"
 
 #include <curses.h>
-#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
+#include "base/text.h"
 #include "ui/internal.h"
 #include "ui/settings.h"
 #include "ui/view.h"
@@ -74,6 +77,19 @@ void ui_cancel(struct ui *ui)
 		ui_say(ui, "nothing is running; q quits");
 }
 
+void ui_last_words(struct ui *ui, const char *fmt, ...)
+{
+	struct buf raw = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&raw, fmt, ap);
+	va_end(ap);
+	buf_clear(&ui->last_words);
+	text_safe(&ui->last_words, buf_str(&raw).p, raw.n, TEXT_ONE_LINE);
+	buf_release(&raw);
+}
+
 void ui_changed(struct ui *ui)
 {
 	struct view *chain[16];
@@ -122,7 +138,10 @@ void ui_key(struct ui *ui, uint32_t key)
 
 	view_refresh(v);
 	if (ui->prompt.is_open) {
-		prompt_key(ui, key);
+		if (loop_suspends(ui, key))
+			loop_suspend(ui);
+		else
+			prompt_key(ui, key);
 		return;
 	}
 	ui->dirty = true;
@@ -141,6 +160,8 @@ void ui_key(struct ui *ui, uint32_t key)
 		ui->npending = 0;
 		return;
 	}
+	if (ui->npending > 0 && loop_suspends(ui, key))
+		ui->npending = 0; /* half a sequence does not hold it up */
 	ui->pending[ui->npending++] = key;
 	switch (keymap_find(ui->keys, map, ui->pending, ui->npending, &c)) {
 	case KEYS_PREFIX:
@@ -186,13 +207,14 @@ static int set_up(struct ui *ui, struct err *err)
 	rc = settings_load_theme(&ui->theme, theme, THEME_256, err);
 	if (rc < 0)
 		return rc;
+	/* before the terminal is taken: from then on no signal may end us without giving it back */
+	rc = loop_init(ui, err);
+	if (rc < 0)
+		return rc;
 	rc = screen_open(&ui->screen, opt->settings->mouse, err);
 	if (rc < 0)
 		return rc;
 	rc = settings_load_theme(&ui->theme, theme, screen_depth(&ui->screen), err);
-	if (rc < 0)
-		return rc;
-	rc = loop_init(ui, err);
 	if (rc < 0)
 		return rc;
 	draw_init(&ui->draw, &ui->theme, opt->ascii || opt->settings->ascii || !ui->screen.is_utf8,
@@ -233,9 +255,10 @@ int ui_run(const struct ui_options *opt, struct err *err)
 	keymap_free(&ui.keys);
 	watch_free(&ui.watch);
 	done_release(&ui.last_trash);
-	if (ui.end_signal) {
-		signal(ui.end_signal, SIG_DFL);
-		raise(ui.end_signal);
-	}
+	if (ui.last_words.n > 0)
+		fprintf(stderr, "bough: %s\n", ui.last_words.p);
+	buf_release(&ui.last_words);
+	if (ui.end_signal)
+		signals_end_by(ui.end_signal);
 	return rc;
 }
