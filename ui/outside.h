@@ -1,27 +1,25 @@
 /*
  * outside.h - other programs and the terminal's clipboard.
  *
- * Commands come from the environment and are split at blanks; no shell sees
- * them, nor any text of a session.
+ * Commands come from the environment and are split into words (base/words.h);
+ * no shell sees them, nor any text of a session.
  */
 #ifndef BOUGH_UI_OUTSIDE_H
 #define BOUGH_UI_OUTSIDE_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include <stdbool.h>
+
+#include "base/compose.h"
 
 struct ui;
 
 /*
- * Write a text in $VISUAL or $EDITOR: a temporary file (0600) with `initial`
- * and below it `notes` (base/draft.h). On success `out` holds what
- * was written, without the notes and without empty lines at either end, and
- * *path the file's name (yours), so that a text can be kept when it could not
- * be used; outside_drop removes it.
+ * compose() with the screen put aside meanwhile. When a signal ended the wait,
+ * the browser ends with it: nothing is drawn any more, and what shall be said
+ * goes to ui_last_words().
  */
-int outside_edit(struct ui *ui, const char *notes, struct str initial, struct buf *out, char **path,
+int outside_edit(struct ui *ui, struct str notes, struct str initial, struct composed *c,
 	struct err *err);
-void outside_drop(char **path);
 
 /*
  * To the clipboard: through $BOUGH_COPY when it is set, else OSC 52. The text is

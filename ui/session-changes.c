@@ -241,38 +241,62 @@ static enum effect go_to_fork(struct view *v, const char *id, const struct done 
 	return FX_REDRAW;
 }
 
-static enum effect fork_with(struct view *v, enum fork_kind kind)
+/* What was written is not thrown away; its place comes first, for a long line is cut. */
+static void say_kept(struct ui *ui, const struct composed *draft, const char *why)
+{
+	if (!draft->path)
+		ui_error(ui, "%s", why);
+	else
+		ui_error(ui, "your text is kept in %s: %s", draft->path, why);
+	if (draft->path && draft->ended_by)
+		ui_last_words(ui, "your text is kept in %s", draft->path);
+}
+
+/* Asks for the text; false when there is none to be written, which is said. */
+static bool fork_text(struct view *v, uint32_t entry, enum fork_kind kind, struct composed *draft)
 {
 	struct session_view *sv = session_of(v);
-	struct buf notes = { 0 }, initial = { 0 }, text = { 0 };
-	struct done done = { .said = "" };
-	struct err err = { 0 };
-	uint32_t entry = session_cursor(v);
-	char *id = cursor_id(v), *draft = NULL;
-	enum effect fx = FX_REDRAW;
+	struct buf notes = { 0 }, initial = { 0 };
+	struct err err = { 0 }, said = { 0 };
 	int rc = 0;
 
 	fork_notes(sv, entry, kind, &notes);
 	if (kind == FORK_RETRY)
 		rc = work_content(sv->w, entry, &initial, &err);
 	if (rc == 0)
-		rc = outside_edit(v->ui, notes.p, (struct str){ initial.n ? initial.p : "", initial.n },
-			&text, &draft, &err);
+		rc = outside_edit(v->ui, buf_str(&notes), buf_str(&initial), draft, &err);
+	buf_release(&notes);
+	buf_release(&initial);
 	if (rc < 0) {
-		ui_error(v->ui, "%s; nothing was changed", err.text);
-		goto out;
+		err_set(&said, rc, "%s; nothing was changed", err.text);
+		say_kept(v->ui, draft, said.text);
+		return false;
 	}
-	if (text.n == 0 && kind != FORK_NEW) {
-		ui_say(v->ui, "empty text: nothing was changed");
+	if (kind == FORK_NEW || (draft->is_changed && draft->text.n > 0))
+		return true;
+	ui_say(v->ui, draft->is_changed ? "empty text: nothing was changed" :
+		"the text came back unchanged: nothing was changed");
+	compose_drop(draft);
+	return false;
+}
+
+static enum effect fork_with(struct view *v, enum fork_kind kind)
+{
+	struct composed draft = { .path = NULL };
+	struct done done = { .said = "" };
+	struct err err = { 0 };
+	char *id = cursor_id(v);
+	enum effect fx = FX_REDRAW;
+	int rc;
+
+	if (!fork_text(v, session_cursor(v), kind, &draft))
 		goto out;
-	}
-	rc = fork_write(v, id, kind, (struct str){ text.n ? text.p : NULL, text.n }, &done, &err);
-	if (rc < 0) { /* what was written is not thrown away */
-		ui_error(v->ui, text.n > 0 ? "%s; your text is kept in %s" : "%s", err.text, draft);
-		if (text.n > 0) {
-			free(draft);
-			draft = NULL;
-		}
+	rc = fork_write(v, id, kind, (struct str){ draft.text.n ? draft.text.p : NULL, draft.text.n },
+		&done, &err);
+	if (rc == 0 || draft.text.n == 0)
+		compose_drop(&draft);
+	if (rc < 0) {
+		say_kept(v->ui, &draft, err.text);
 		session_more(v, id);
 		fx = session_relaid(v);
 	} else if (kind == FORK_NEW && done.path[0]) {
@@ -283,12 +307,9 @@ static enum effect fork_with(struct view *v, enum fork_kind kind)
 		fx = session_relaid(v);
 	}
 out:
-	outside_drop(&draft);
 	free(id);
 	done_release(&done);
-	buf_release(&notes);
-	buf_release(&initial);
-	buf_release(&text);
+	compose_release(&draft);
 	return fx;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cmd/editor.h"
@@ -31,7 +32,7 @@ bool cmd_check_utf8(struct cmd *c, struct str s)
 struct text {
 	struct buf words;
 	bool is_given; /* false only for --new, which may copy a branch without adding to it */
-	char *file;    /* where the editor left it; NULL without an editor */
+	struct composed draft; /* where the editor left it */
 };
 
 static struct str words_of(const struct text *text)
@@ -72,15 +73,15 @@ static void editor_notes(struct cmd *c, const struct fork_spec *spec, struct buf
 static int text_from_editor(struct cmd *c, const struct fork_spec *spec, struct text *text)
 {
 	struct buf notes = { 0 };
+	bool given = c->opt[OPT_MESSAGE] || c->opt[OPT_FILE];
 	int rc;
 
-	if (spec->is_retry && !c->opt[OPT_MESSAGE] && !c->opt[OPT_FILE] &&
+	if (spec->is_retry && !given &&
 		work_content(c->work, spec->at, &text->words, &c->err) < 0)
 		return cmd_fail(c);
 	editor_notes(c, spec, &notes);
-	cmd_guard(true); /* no file is left behind by ^C */
-	rc = editor_compose(buf_str(&notes), &text->words, &text->file, &c->err);
-	cmd_guard(false);
+	cmd_guard(true); /* from here on a text may be lost: ^C waits for what becomes of it */
+	rc = editor_compose(&text->draft, buf_str(&notes), !given, &text->words, &c->err);
 	buf_release(&notes);
 	return rc < 0 ? cmd_fail(c) : STATUS_DONE;
 }
@@ -230,10 +231,12 @@ int cmd_fork(struct cmd *c)
 	if (status == STATUS_DONE)
 		status = do_fork(c, &spec, &text);
 	if (status == STATUS_DONE && !c->dry)
-		editor_discard(&text.file);
-	else if (text.file)
-		cmd_complain(0, "fork: your text is kept in %s", text.file);
-	free(text.file);
+		compose_drop(&text.draft);
+	else if (text.draft.path)
+		cmd_complain(0, "fork: your text is kept in %s", text.draft.path);
+	if (text.draft.ended_by)
+		signals_end_by(text.draft.ended_by);
+	compose_release(&text.draft);
 	buf_release(&text.words);
 	buf_release(&role);
 	return status;

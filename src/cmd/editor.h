@@ -4,22 +4,16 @@
 #ifndef BOUGH_CMD_EDITOR_H
 #define BOUGH_CMD_EDITOR_H
 
-#include "base/buf.h"
-#include "base/err.h"
-
-enum { EDITOR_MAX = 64 << 20 };
+#include "base/compose.h"
 
 /*
- * Shows `text` with `words` as notes below it (base/draft.h) and leaves in `text`
- * what was written. ERR_CANCELLED when only blanks are left or the editor failed.
- *
- * On success the file is still there, so that nobody's words are lost when
- * they can not be used: *path_out is its name, yours to free. editor_discard()
- * removes it.
+ * Shows `text` with `words` as notes below it and leaves in `text` what was
+ * written. ERR_CANCELLED when only blanks are left, the editor failed, or the
+ * draft came back unchanged and `must_change`. What was kept is in `c` (base/compose.h).
  */
-int editor_compose(struct str words, struct buf *text, char **path_out, struct err *err);
-void editor_discard(char **path);
-/* A whole file that the user names, "-" for standard input; at most EDITOR_MAX bytes. */
+int editor_compose(struct composed *c, struct str words, bool must_change, struct buf *text,
+	struct err *err);
+/* A whole file that the user names, "-" for standard input; at most COMPOSE_MAX bytes. */
 int editor_read_file(const char *path, struct buf *text, struct err *err);
 
 #endif
