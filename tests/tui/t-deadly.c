@@ -30,9 +30,10 @@
 
 static char dir[TEMP_PATH];
 
-#define TALKS "tests/tui/roots/talks"
+/* below `dir`: copies that may be written, for a title and the trash are asked for only there */
+#define TALKS "talks"
 #define WAYS TALKS "/ways.jsonl"
-#define CONVERSATION "tests/format/flow/valid/_conversations/" \
+#define CONVERSATION "valid/_conversations/" \
 	"8c1d2f60-4b7e-4f0a-8a55-5d1f3c9e7b01"
 
 /* What tells that the keys have arrived; a screen is drawn whole by ^L, a prompt has what was typed. */
@@ -53,16 +54,15 @@ static const struct screen {
 	{ "command", WAYS, "every miss", ":zq", "zq" },
 	{ "search", WAYS, "every miss", "/zq", "zq" },
 	{ "question", WAYS, "every miss", "D", "(y/n)" },
-	{ "conversation", CONVERSATION, "round", "\f", "round" },
-	{ "rounds", CONVERSATION, "round", "gr\f", "digest" },
-	{ "relations", CONVERSATION, "round", "gl\f", "exact_unique" },
+	{ "conversation", CONVERSATION, "verified", "\f", "verified" },
+	{ "rounds", CONVERSATION, "verified", "gr\f", "digest" },
+	{ "relations", CONVERSATION, "verified", "gl\f", "exact_unique" },
 };
 
 static void start(struct pty *t, const struct screen *s)
 {
-	const char *srcdir = getenv("srcdir"), *bough = getenv("BOUGH");
-	char *root = path_join(srcdir ? srcdir : ".", s->root);
-	const char *const argv[] = { bough ? bough : "./bough", root, NULL };
+	char *root = path_join(dir, s->root);
+	const char *const argv[] = { getenv("BOUGH"), root, NULL };
 
 	t->what = s->name;
 	pty_start(t, argv);
@@ -150,7 +150,7 @@ static bool is_there(const char *shell)
 static void stops(struct pty *t, const struct screen *s)
 {
 	static const int signals[] = { 0, SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP };
-	char *root = path_join(getenv("srcdir") ? getenv("srcdir") : ".", s->root);
+	char *root = path_join(dir, s->root);
 	char *line = xasprintf("sh -c 'echo p\"\"id=$$:; exec \"$BOUGH\" %s'\n", root), *pid;
 
 	bool half_typed = strcmp(s->name, "session") == 0; /* half a sequence does not hold it up */
@@ -276,6 +276,32 @@ static void test_open_padding(void **state)
 	pty_close(&t);
 }
 
+static bool prepare(void)
+{
+	const char *srcdir = getenv("srcdir"), *given = getenv("BOUGH");
+	char *bough = realpath(given ? given : "./bough", NULL);
+	char *command = xasprintf("mkdir '%s/bough' && cp -R '%s/tests/tui/roots/talks' "
+		"'%s/tests/format/flow/valid' '%s' && chmod -R u+w '%s'", dir,
+		srcdir ? srcdir : ".", srcdir ? srcdir : ".", dir, dir);
+	char *config = path_join(dir, "bough/bough.conf");
+	bool is_ready = bough && system(command) == 0;
+
+	if (is_ready) {
+		temp_puts(config, "{\"mouse\": true}\n");
+		setenv("BOUGH", bough, 1);
+	}
+	setenv("LC_ALL", "C.UTF-8", 1);
+	setenv("HOME", dir, 1);
+	setenv("XDG_CONFIG_HOME", dir, 1);
+	setenv("XDG_STATE_HOME", dir, 1);
+	unsetenv("BOUGH_SCRIPT");
+	unsetenv("BOUGH_HEADLESS");
+	free(bough);
+	free(command);
+	free(config);
+	return is_ready;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,23 +311,13 @@ int main(void)
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_open_padding),
 	};
-	char *config;
 	int rc;
 
-	setenv("LC_ALL", "C.UTF-8", 1);
 	temp_make(dir);
-	setenv("HOME", dir, 1);
-	setenv("XDG_CONFIG_HOME", dir, 1);
-	setenv("XDG_STATE_HOME", dir, 1);
-	unsetenv("BOUGH_SCRIPT");
-	unsetenv("BOUGH_HEADLESS");
-	config = xasprintf("mkdir '%s/bough'", dir);
-	if (system(config) != 0)
+	if (!prepare()) {
+		fprintf(stderr, "the sessions can not be copied\n");
 		return 1;
-	free(config);
-	config = path_join(dir, "bough/bough.conf");
-	temp_puts(config, "{\"mouse\": true}\n");
-	free(config);
+	}
 	rc = cmocka_run_group_tests(tests, NULL, NULL);
 	temp_remove(dir);
 	return rc;
