@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <zstd.h>
 
 #include "log/frames.h"
@@ -556,14 +557,25 @@ static size_t count_tasks(void)
 	return n < 0 ? 0 : (size_t)n;
 }
 
+/* A thread that was joined may still be listed for a moment. */
+static void assert_alone(void)
+{
+	struct timespec pause = { .tv_nsec = 1000000 };
+
+	/* ".", ".." and this one; none where there is no such folder */
+	for (int i = 0; i < 5000 && count_tasks() > 3; i++)
+		nanosleep(&pause, NULL);
+	assert_true(count_tasks() <= 3);
+}
+
 /* Closed, or looked at again, at any place. */
 static void test_ahead_stops(void **state)
 {
-	size_t tasks = count_tasks();
 	unsigned seed = 7;
 	struct buf all = { 0 };
 
 	(void)state;
+	assert_alone();
 	add("head\n");
 	buf_adds(&all, "head\n");
 	for (int i = 0; i < 120; i++)
@@ -586,7 +598,7 @@ static void test_ahead_stops(void **state)
 			assert_memory_equal(line.p, all.p + at, line.n + 1);
 		}
 		log_frames_close(&f);
-		assert_int_equal(count_tasks(), tasks);
+		assert_alone();
 	}
 	buf_release(&all);
 }
