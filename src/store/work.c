@@ -185,6 +185,8 @@ int work_load_part(struct work *w, struct err *err)
 	w->s->work_stop = 0;
 	if (rc == 1)
 		session_link(w->s, false);
+	else if (rc == 0)
+		rc = work_load(w, err); /* it is read: what is under way is looked at again */
 	return rc;
 }
 
