@@ -433,7 +433,8 @@ static unsigned sessions_state(const struct view *v)
 static const struct view_mark sessions_marks[] = {
 	{ "2m", "the newest time in the session's data, so long ago" },
 	{ "2m*", "the data has no time: that of its file" },
-	{ "live", "written within the last minute" },
+	{ "in use", "open for writing in some program" },
+	{ "live", "written within the last minute, or ten with an open turn" },
 	{ "torn 60 B", "bytes stand behind the last complete record" },
 	{ "2 problems", "what is damaged; the session's own screen has them" },
 	{ "broken", "the same where there is less room" },
