@@ -15,13 +15,12 @@
 enum { FREE_TRIES = 6, FREE_WAIT_MS = 5 };
 
 /*
- * What bough alone writes needs only the lock; so does an append that cuts
- * nothing, for it harms nobody wherever it lands.
+ * An append that cuts nothing needs only the lock, for it harms nobody wherever
+ * it lands. A cut needs more even in bough's own files: not everybody who
+ * writes there asks for the lock.
  */
 static bool needs_lease(const struct log *log, const struct change *ch)
 {
-	if (log->flags & LOG_BESIDE)
-		return false;
 	return ch->base < ch->old_size || (log->flags & LOG_ALONE);
 }
 
@@ -39,6 +38,8 @@ int change_choose(struct log *log, struct change *ch, bool is_lines, struct err 
 	rc = lease_take(log->fd, log->path, &why);
 	if (rc == 0)
 		lease_give(log->fd);
+	else if (rc == ERR_LOCKED && log->flags & LOG_BESIDE && is_lines)
+		ch->base = ch->old_size; /* it may only be read there: not worth a refusal */
 	else if (rc != ERR_UNSUPPORTED)
 		return err_hand_over(err, &why);
 	else if (log->flags & (LOG_ALONE | LOG_ANEW))
@@ -103,10 +104,9 @@ static int shut_out(struct log *log, struct change *ch, struct err *err)
 {
 	int rc;
 
-	if (log->flags & LOG_BESIDE)
-		return 0;
 	if (!needs_lease(log, ch)) {
-		lease_if_free(log, ch);
+		if (!(log->flags & LOG_BESIDE))
+			lease_if_free(log, ch);
 		return 0;
 	}
 	rc = lease_take(log->fd, log->path, err);
@@ -114,8 +114,12 @@ static int shut_out(struct log *log, struct change *ch, struct err *err)
 		return rc;
 	ch->is_leased = ch->is_shut = true;
 	rc = log_check_is(log, &log->id, err);
-	if (rc == 0 && ch->base < ch->old_size && aside_is_same(log, ch) != 1)
-		rc = log_has_changed(log, err);
+	if (rc == 0 && ch->base < ch->old_size) {
+		int same = aside_is_same(log, ch);
+
+		rc = same < 0 ? err_sys(err, "read %s", log->path)
+			      : same ? 0 : log_has_changed(log, err);
+	}
 	return rc;
 }
 

@@ -114,18 +114,22 @@ static int check_idle(const char *path, const struct log_id *expected, struct er
 static bool swap_back(struct log_pub *pub, char before[IO_PATH])
 {
 	struct log_id id;
+	bool is_back = false;
 
-	for (int i = 0; i < SWAP_TRIES; i++) {
+	for (int i = 0; i < SWAP_TRIES && !is_back; i++) {
 		if (sys->rename_exchange(pub->temp, pub->path) < 0)
 			break;
-		if (log_stat_beside(pub->temp, &id, NULL) == 0 && id.ino == pub->id.ino &&
-			id.dev == pub->id.dev)
-			return true;
+		is_back = log_stat_beside(pub->temp, &id, NULL) == 0 && id.ino == pub->id.ino &&
+			  id.dev == pub->id.dev;
 	}
+	/* ours had the name for a moment: somebody else may have it open, and have written to it */
+	io_close(&pub->fd);
+	if (is_back && check_idle(pub->temp, &pub->id, NULL) == 0)
+		return true;
 	pub->has_temp = false; /* it is not ours to remove */
 	if (name_before(pub->temp, pub->path, before, NULL) < 0)
 		strcpy(before, pub->temp);
-	return false;
+	return is_back;
 }
 
 /* The two have changed places: what is to become of the old one? */

@@ -112,6 +112,18 @@ static int undo_append(struct log *log, const struct change *ch, struct err *err
 	return rc;
 }
 
+/* The lock keeps those out who ask for it. Of the others nothing stands behind base, or it stays. */
+static int check_only_ours(
+	const struct log *log, const struct change *ch, uint64_t size, struct err *err)
+{
+	size_t ours;
+	int rc = count_ours(log, ch, ch->base, &ours, err);
+
+	if (rc == 0 && ch->base + ours != size)
+		rc = err_set(err, ERR_CHANGED, "another process changed it meanwhile");
+	return rc;
+}
+
 /* Nobody else can have written: everything behind base is ours. */
 static int undo_alone(struct log *log, const struct change *ch, struct err *err)
 {
@@ -125,9 +137,11 @@ static int undo_alone(struct log *log, const struct change *ch, struct err *err)
 	if ((uint64_t)st.st_size < ch->base ||
 		((uint64_t)st.st_size > ch->base + ch->n && (uint64_t)st.st_size != ch->old_size))
 		return err_set(err, ERR_CHANGED, "another process changed it meanwhile");
-	if (io_ftruncate(log->fd, ch->base) < 0)
-		return err_sys(err, "shorten it");
-	if (ch->has_cut)
+	if (!ch->is_shut && ch->p)
+		rc = check_only_ours(log, ch, (uint64_t)st.st_size, err);
+	if (rc == 0 && io_ftruncate(log->fd, ch->base) < 0)
+		rc = err_sys(err, "shorten it");
+	if (rc == 0 && ch->has_cut)
 		rc = aside_restore(log, ch, err);
 	if (rc == 0 && io_fsync(log->fd) < 0)
 		rc = err_sys(err, "sync it");

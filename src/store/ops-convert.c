@@ -33,6 +33,7 @@ struct convert {
 	char *path; /* of the new file */
 	char *old;  /* the name that the old file gets */
 	uint64_t nlines;
+	struct log_id new; /* once it is published */
 };
 
 /* Lines on their way into the new file. */
@@ -81,7 +82,7 @@ static bool take_lines(struct str lines, void *arg)
 	return k->rc == 0;
 }
 
-static int write_new(struct work *w, const struct convert *c, struct err *err)
+static int write_new(struct work *w, struct convert *c, struct err *err)
 {
 	struct sink k = { .to_zstd = c->to_zstd };
 	int rc = log_pub_begin(&k.pub, c->path, err);
@@ -90,7 +91,8 @@ static int write_new(struct work *w, const struct convert *c, struct err *err)
 		rc = w->s->ops->events(w->s, EVENTS_STORED, 0, take_lines, &k, err);
 	if (rc == 0) {
 		flush(&k);
-		rc = k.rc < 0 ? err_hand_over(err, &k.err) : log_pub_commit(&k.pub, err);
+		rc = k.rc < 0 ? err_hand_over(err, &k.err)
+			      : log_pub_commit_id(&k.pub, &c->new, err);
 	}
 	log_pub_abort(&k.pub);
 	buf_release(&k.text);
@@ -119,16 +121,16 @@ static int compare(struct work *w, struct convert *c, struct err *err)
 	return rc < 0 ? rc : check_events(w, c, err);
 }
 
-/* The new file goes away again, where the old one is under its name. */
+/* The new file goes away again, unless it is all there is, or somebody else is at it by now. */
 static int drop_new(const struct work *w, const struct convert *c, struct err *cause)
 {
 	struct err e = { 0 }, said = *cause;
 	struct log_id old, new;
 
-	if (log_stat(w->path, &old, NULL) < 0 || !old.exists ||
-		(log_stat(c->path, &new, NULL) == 0 && !new.exists))
+	if (!c->new.exists || (log_stat(c->path, &new, NULL) == 0 && !new.exists) ||
+		(log_stat(w->path, &old, &e) == 0 && !old.exists))
 		return cause->code;
-	if (log_unlink(c->path, &e) == 0)
+	if (!e.code && log_remove(c->path, &c->new, &e) == 0)
 		return cause->code;
 	err_clear(cause);
 	err_set(cause, said.code, "%.150s; %.120s is left behind", said.text, c->path);

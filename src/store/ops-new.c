@@ -186,17 +186,16 @@ static int publish_session(struct work *w, const struct copy *c, struct err *err
 
 /*
  * Without its session the sidecar goes, unless the session is there after all.
- * It may be there although publishing it failed (its name was not synced); one
- * that somebody else has under that name is not touched.
+ * It may be there although publishing it failed (its name was not synced).
+ * ERR_EXISTS: what is there is somebody else's, and ours is none of it.
  */
 static int remove_sidecar(const struct copy *c, struct err *cause)
 {
 	struct err e = { 0 }, said = *cause;
 	struct log_id id = { 0 };
 
-	if (cause->code == ERR_EXISTS || (log_stat(c->path, &id, NULL) == 0 && id.exists))
-		return cause->code;
 	if (!c->sidecar_id.exists ||
+		(cause->code != ERR_EXISTS && log_stat(c->path, &id, NULL) == 0 && id.exists) ||
 		(log_stat_beside(c->sidecar, &id, NULL) == 0 && !id.exists) ||
 		log_remove(c->sidecar, &c->sidecar_id, &e) == 0)
 		return cause->code;

@@ -21,7 +21,7 @@
 
 #include "base/xalloc.h"
 #include "log/frames.h"
-#include "store/store.h"
+#include "store/internal.h"
 #include "tests/lib/dshenv.h"
 #include "tests/lib/fakesys.h"
 #include "tests/lib/storeenv.h"
@@ -73,9 +73,11 @@ static int run_append(struct work *w, bool is_zstd, struct done *d, struct err *
 	struct buf frame = { 0 };
 	struct log *log = NULL;
 	struct log_append_info info;
-	int rc = log_open(&log, log_path(is_zstd), LOG_BESIDE, err); /* w has it open */
+	int rc;
 
 	(void)d;
+	work_let_go(w);
+	rc = log_open(&log, log_path(is_zstd), LOG_ALONE | LOG_ANEW, err);
 	if (rc == 0 && is_zstd)
 		rc = log_frame_encode(&frame, DSH_CLOSERS, strlen(DSH_CLOSERS), err);
 	if (rc == 0 && is_zstd)
@@ -84,6 +86,7 @@ static int run_append(struct work *w, bool is_zstd, struct done *d, struct err *
 		rc = log_append_bytes(
 			log, s->committed, DSH_CLOSERS, strlen(DSH_CLOSERS), &info, err);
 	log_close(&log);
+	work_take_up(w);
 	buf_release(&frame);
 	return rc;
 }
