@@ -28,18 +28,56 @@ static struct {
 	unsigned hits;
 	struct fake_trace trace;
 	uint64_t random;
-	bool no_lease, is_leased;
+	bool only_looks, no_lease, is_leased, has_lease;
 	void (*listener)(const struct fake_event *e, void *arg);
 	void *arg;
+	void (*before)(unsigned call, const struct fake_event *e, void *arg);
+	void *before_arg;
+	const char *path, *to; /* of the call that is about to be counted */
 } fake;
+
+bool fake_is_memory(const char *name)
+{
+	return !strcmp(name, "malloc") || !strcmp(name, "realloc") || !strcmp(name, "reserve");
+}
+
+bool fake_is_look(const char *name)
+{
+	static const char *const names[] = { "stat", "lstat", "fstat", "access", "open", "readdir",
+		"pread" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return fake_is_memory(name);
+}
 
 /* What to do with the call that is being made. */
 enum verdict { PASS, FAIL, SHORT, HALF, KILL_HALF };
+
+/* What the next call is about, for who is told before it. */
+static void about(const char *path, const char *to)
+{
+	fake.path = path;
+	fake.to = to;
+}
+
+static void announce(unsigned k, const char *name)
+{
+	struct fake_event e = { .name = name, .path = fake.path, .to = fake.to, .fd = -1 };
+	int saved = errno;
+
+	about(NULL, NULL);
+	if (fake.before)
+		fake.before(k, &e, fake.before_arg);
+	errno = saved;
+}
 
 static enum verdict count(const char *name, size_t bytes)
 {
 	unsigned k = ++fake.trace.n;
 
+	announce(k, name);
 	if (k <= FAKE_TRACE_MAX)
 		fake.trace.call[k - 1] = (struct fake_call){ name, bytes };
 	if (k == fake.also_at) {
@@ -47,6 +85,8 @@ static enum verdict count(const char *name, size_t bytes)
 		fake.error = fake.also_error;
 		return FAIL;
 	}
+	if (fake.only_looks && !fake_is_look(name))
+		return PASS;
 	if (fake.mode == FAKE_OFF || (fake.mode == FAKE_FROM ? k < fake.at : k != fake.at))
 		return PASS;
 	fake.hits++;
@@ -85,11 +125,13 @@ static bool fails(const char *name)
 
 static int fake_stat(const char *path, struct stat *st)
 {
+	about(path, NULL);
 	return fails("stat") ? -1 : sys_real.stat(path, st);
 }
 
 static int fake_lstat(const char *path, struct stat *st)
 {
+	about(path, NULL);
 	return fails("lstat") ? -1 : sys_real.lstat(path, st);
 }
 
@@ -107,6 +149,7 @@ static int fake_open(const char *path, int flags, mode_t mode)
 {
 	int fd;
 
+	about(path, flags & O_CREAT ? path : NULL);
 	if (fails(flags & O_CREAT ? "create" : "open"))
 		return -1;
 	fd = sys_real.open(path, flags, mode);
@@ -122,15 +165,16 @@ static int fake_openat(int dir, const char *name, int flags, mode_t mode)
 	ssize_t n;
 	int fd;
 
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	n = readlink(link, path, 4096);
+	if (n > 0)
+		snprintf(path + n, sizeof(path) - (size_t)n, "/%s", name);
+	about(n > 0 ? path : NULL, n > 0 && flags & O_CREAT ? path : NULL);
 	if (fails(flags & O_CREAT ? "create" : "open"))
 		return -1;
 	fd = sys_real.openat(dir, name, flags, mode);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
-	n = fd >= 0 ? readlink(link, path, 4096) : -1;
-	if (n > 0) {
-		snprintf(path + n, sizeof(path) - (size_t)n, "/%s", name);
+	if (fd >= 0 && n > 0)
 		tell((struct fake_event){ .name = "open", .path = path, .fd = fd, .flags = flags });
-	}
 	return fd;
 }
 
@@ -265,6 +309,8 @@ static int fake_lease(int fd, int type)
 	rc = sys_real.lease(fd, type);
 	if (rc == 0 && type != F_RDLCK)
 		fake.is_leased = type == F_WRLCK;
+	if (rc == 0)
+		fake.has_lease = type != F_UNLCK;
 	return rc;
 }
 
@@ -278,10 +324,18 @@ bool fake_is_leased(void)
 	return fake.is_leased;
 }
 
+bool fake_has_lease(void)
+{
+	return fake.has_lease;
+}
+
 static int two_names(
 	const char *name, int (*real)(const char *, const char *), const char *from, const char *to)
 {
-	int rc = fails(name) ? -1 : real(from, to);
+	int rc;
+
+	about(from, to);
+	rc = fails(name) ? -1 : real(from, to);
 
 	if (rc == 0)
 		tell((struct fake_event){ .name = name, .path = from, .to = to, .fd = -1 });
@@ -317,21 +371,25 @@ static int one_name(const char *name, int rc, const char *path)
 
 static int fake_unlink(const char *path)
 {
+	about(path, NULL);
 	return one_name("unlink", fails("unlink") ? -1 : sys_real.unlink(path), path);
 }
 
 static int fake_mkdir(const char *path, mode_t mode)
 {
+	about(path, path);
 	return one_name("mkdir", fails("mkdir") ? -1 : sys_real.mkdir(path, mode), path);
 }
 
 static int fake_rmdir(const char *path)
 {
+	about(path, NULL);
 	return one_name("rmdir", fails("rmdir") ? -1 : sys_real.rmdir(path), path);
 }
 
 static int fake_fsync_dir(const char *path)
 {
+	about(path, NULL);
 	return one_name("fsync_dir", fails("fsync_dir") ? -1 : sys_real.fsync_dir(path), path);
 }
 
@@ -427,6 +485,7 @@ void fake_remove(void)
 {
 	sys_install(NULL);
 	fake_listen(NULL, NULL);
+	fake_before(NULL, NULL);
 }
 
 void fake_plan(enum fake_mode mode, unsigned call, int error)
@@ -435,6 +494,7 @@ void fake_plan(enum fake_mode mode, unsigned call, int error)
 	fake.at = call;
 	fake.error = error;
 	fake.also_at = 0;
+	fake.only_looks = false;
 	fake.hits = 0;
 	fake.trace.n = 0;
 }
@@ -443,6 +503,11 @@ void fake_plan_also(unsigned call, int error)
 {
 	fake.also_at = call;
 	fake.also_error = error;
+}
+
+void fake_plan_looks(void)
+{
+	fake.only_looks = true;
 }
 
 void fake_reset(void)
@@ -476,11 +541,6 @@ void fake_trace(struct fake_trace *out)
 	memcpy(out, &fake.trace, sizeof(*out));
 }
 
-static bool is_memory(const char *name)
-{
-	return !strcmp(name, "malloc") || !strcmp(name, "realloc") || !strcmp(name, "reserve");
-}
-
 bool fake_fits(const struct fake_trace *t, const struct fake_case *c)
 {
 	const struct fake_call *call = &t->call[c->call - 1];
@@ -490,7 +550,7 @@ bool fake_fits(const struct fake_trace *t, const struct fake_case *c)
 		return false;
 	case FAKE_ONCE:
 	case FAKE_FROM: /* no memory is no memory, whatever errno says */
-		return !is_memory(call->name) || c->error == ENOMEM;
+		return !fake_is_memory(call->name) || c->error == ENOMEM;
 	case FAKE_SHORT: /* does not fail: one errno is enough */
 		return (!strcmp(call->name, "write") || !strcmp(call->name, "pread")) &&
 		       call->bytes > 1 && c->error == errors[0];
@@ -526,6 +586,12 @@ const char *fake_describe(const struct fake_trace *t, const struct fake_case *c)
 	snprintf(text, sizeof(text), "%s, errno %d, at call %u (%s)", names[c->mode], c->error,
 		c->call, c->call && c->call <= t->n ? t->call[c->call - 1].name : "?");
 	return text;
+}
+
+void fake_before(void (*hook)(unsigned call, const struct fake_event *e, void *arg), void *arg)
+{
+	fake.before = hook;
+	fake.before_arg = arg;
 }
 
 void fake_listen(void (*listener)(const struct fake_event *e, void *arg), void *arg)

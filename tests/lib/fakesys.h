@@ -59,6 +59,10 @@ void fake_remove(void);
 void fake_plan(enum fake_mode mode, unsigned call, int error);
 /* After fake_plan: a second single call that fails, to break the way back from the first. */
 void fake_plan_also(unsigned call, int error);
+/* After fake_plan: only calls that look or read fail, and those for memory. */
+void fake_plan_looks(void);
+bool fake_is_look(const char *name); /* one of them, "pread" or "malloc" */
+bool fake_is_memory(const char *name);
 void fake_reset(void);
 unsigned fake_calls(void); /* since the plan or reset */
 unsigned fake_hits(void);  /* those that were made to fail */
@@ -88,5 +92,14 @@ struct fake_event {
 	uint64_t size;         /* of ftruncate; of overwrite: the offset */
 };
 void fake_listen(void (*listener)(const struct fake_event *e, void *arg), void *arg);
+
+/*
+ * The same before each call, whatever will come of it, with its number: the moment at which
+ * somebody else can act. Of the event only name, path and `to` are known by then.
+ */
+void fake_before(
+	void (*hook)(unsigned call, const struct fake_event *e, void *arg), void *arg);
+/* Is a lease held, of either kind? Who opens the file for writing now would wait. */
+bool fake_has_lease(void);
 
 #endif

@@ -1,0 +1,93 @@
+/*
+ * world.c - every file below a folder.
+ */
+#include "config.h"
+
+#include "tests/lib/world.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/xalloc.h"
+#include "tests/lib/temp.h"
+
+void world_read(struct world *w, const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *ent;
+
+	while (d && (ent = readdir(d))) {
+		char *path = xasprintf("%s/%s", dir, ent->d_name);
+		struct stat st;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+			lstat(path, &st) < 0) {
+			free(path);
+		} else if (S_ISDIR(st.st_mode)) {
+			world_read(w, path);
+			free(path);
+		} else {
+			struct world_file *f;
+
+			w->v = xgrow(w->v, &w->cap, w->n + 1, sizeof(*w->v));
+			f = &w->v[w->n++];
+			*f = (struct world_file){ .path = path };
+			f->p = S_ISREG(st.st_mode) ? temp_get(path, &f->n) : NULL;
+		}
+	}
+	if (d)
+		closedir(d);
+}
+
+void world_release(struct world *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		free(w->v[i].path);
+		free(w->v[i].p);
+	}
+	free(w->v);
+	*w = (struct world){ 0 };
+}
+
+bool world_is_temp(const char *path)
+{
+	const char *base = strrchr(path, '/') + 1;
+	size_t n = strlen(base);
+
+	return base[0] == '.' && n > 4 &&
+	       (strcmp(base + n - 4, ".tmp") == 0 || strcmp(base + n - 4, ".old") == 0);
+}
+
+size_t world_count(const struct world *w, const char *part, const char *p, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < w->n && n > 0; i++) {
+		const struct world_file *f = &w->v[i];
+		const char *at = f->p, *end = f->p + f->n;
+
+		if (!f->p || world_is_temp(f->path) || (part && !strstr(f->path, part)))
+			continue;
+		while ((at = memmem(at, (size_t)(end - at), p, n))) {
+			count++;
+			at += n;
+		}
+	}
+	return count;
+}
+
+size_t world_texts(const struct world *w, const char *part, const char *text)
+{
+	return world_count(w, part, text, strlen(text));
+}
+
+const struct world_file *world_file(const struct world *w, const char *path)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (strcmp(w->v[i].path, path) == 0)
+			return &w->v[i];
+	return NULL;
+}

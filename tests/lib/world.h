@@ -1,0 +1,29 @@
+/*
+ * world.h - every file below a folder, as it is at one moment: what an
+ * operation, and whoever was beside it, left on the disk.
+ */
+#ifndef BOUGH_TESTS_WORLD_H
+#define BOUGH_TESTS_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct world {
+	struct world_file {
+		char *path, *p; /* p is NULL for what is no regular file */
+		size_t n;
+	} *v;
+	size_t n, cap;
+};
+
+void world_read(struct world *w, const char *dir); /* adds to it */
+void world_release(struct world *w);
+/* A file on its way to another name, that nobody reads. */
+bool world_is_temp(const char *path);
+/* How often these bytes stand in files whose path contains `part` (NULL: in all but such). */
+size_t world_count(const struct world *w, const char *part, const char *p, size_t n);
+size_t world_texts(const struct world *w, const char *part, const char *text);
+/* The file of exactly that path, or NULL. */
+const struct world_file *world_file(const struct world *w, const char *path);
+
+#endif
