@@ -44,12 +44,12 @@ static int prepare(struct log_frames *f, size_t cap, struct err *err)
 		f->back.stored.reader = f->reader;
 	}
 	if (!f->back.dctx)
-		return io_no_memory(err);
+		return reader_no_memory(f->reader, err);
 	if (cap > f->back.cap) {
 		char *p = sys->realloc(f->back.p, cap);
 
 		if (!p)
-			return io_no_memory(err);
+			return reader_no_memory(f->reader, err);
 		f->back.p = p;
 		f->back.cap = cap;
 	}
@@ -152,7 +152,7 @@ int log_frames_recover(struct log_frames *f, struct buf *text, struct err *err)
 	stream_begin(&fs, f->back.dctx, f->end.off, f->end.length);
 	do {
 		if (sys->reserve(text, PIECE_TEXT) < 0)
-			return io_no_memory(err);
+			return reader_no_memory(f->reader, err);
 		rc = stream_read(&fs, f->back.dctx, &f->back.stored, text->p + text->n, PIECE_TEXT,
 			&got, err);
 		text->n += rc == 0 ? got : 0;

@@ -52,7 +52,7 @@ int stored_get(
 			char *more = sys->realloc(st->p, cap);
 
 			if (!more)
-				return io_no_memory(err);
+				return reader_no_memory(st->reader, err);
 			st->p = more;
 			st->cap = cap;
 		}

@@ -69,6 +69,11 @@ int io_printf_path(char out[IO_PATH], struct err *err, const char *fmt, ...)
 void io_dir(char out[IO_PATH], const char *path); /* of a path that passed io_path */
 int io_no_memory(struct err *err);
 
+/* ---- reader.c ---- */
+
+/* What was to be read had no room: log_reader_trouble tells of it, as of a read that failed. */
+int reader_no_memory(const struct log_reader *r, struct err *err);
+
 /* ---- lines.c ---- */
 
 /* Finds lines in the bytes of a reader; `off` is that of the next line. */

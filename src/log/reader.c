@@ -115,14 +115,25 @@ bool log_reader_has_writer(const struct log_reader *r)
 }
 
 /* Reads may come from several threads: the first failure stays. */
-static int fail_read(const struct log_reader *r, struct err *err)
+static void note_error(const struct log_reader *r, int error)
 {
 	int none = 0;
 
+	atomic_compare_exchange_strong(&((struct log_reader *)r)->error, &none, error);
+}
+
+static int fail_read(const struct log_reader *r, struct err *err)
+{
 	if (r->fd < 0)
 		return err_set(err, ERR_CHANGED, "%s is not the file that was read", r->path);
-	atomic_compare_exchange_strong(&((struct log_reader *)r)->error, &none, errno);
+	note_error(r, errno);
 	return err_sys(err, "read %s", r->path);
+}
+
+int reader_no_memory(const struct log_reader *r, struct err *err)
+{
+	note_error(r, ENOMEM);
+	return io_no_memory(err);
 }
 
 void log_reader_close(struct log_reader **r)

@@ -138,6 +138,8 @@ int work_sync_entry(struct work *w, struct str id, uint32_t *entry, struct err *
 void work_reapply(struct work *w);
 /* Why a read of the file failed since it was opened, or NULL. */
 const char *work_read_trouble(const struct work *w);
+/* Makes problems of what could not be read of the file and beside it. False: they are as before. */
+bool work_say_trouble(struct work *w);
 /*
  * ERR_IO when a read of the file failed while or since it was loaded: what is known of it may lack
  * something, and nothing may be built on that.

@@ -211,7 +211,8 @@ static void mark_twins(struct row **rows, size_t n)
 				       (k + 1 < n && by_id(&rows[k], &rows[k + 1]) == 0);
 }
 
-static void scan_done(struct store *st, size_t i)
+/* `why`: the names could not all be read; then nobody knows which are gone. */
+static void scan_done(struct store *st, size_t i, const char *why)
 {
 	struct root *root = &st->roots[i];
 	struct row **here = xcalloc(st->nrows ? st->nrows : 1, sizeof(*here));
@@ -221,15 +222,15 @@ static void scan_done(struct store *st, size_t i)
 	for (size_t k = 0; k < st->nrows; k++) {
 		if (st->rows[k]->root != i)
 			continue;
-		if (st->rows[k]->generation != st->generation)
+		if (!why && st->rows[k]->generation != st->generation)
 			st->rows[k]->pub.is_gone = true;
 		if (!st->rows[k]->pub.is_gone)
 			here[n++] = st->rows[k];
 	}
 	mark_twins(here, n);
 	free(here);
-	if (root->nfound > 0)
-		root_set_note(root, NULL);
+	if (why || root->nfound > 0)
+		root_set_note(root, why ? xstrdup(why) : NULL);
 	else if (!root->note)
 		root_set_note(root, xasprintf("%s holds no sessions; looked for %s", root->path,
 					    root->fmt->title));
@@ -268,9 +269,7 @@ static int scan_root(struct store *st, size_t i)
 		rc = root->fmt->scan(root->path, &root->scan_pos, SCAN_MAX, on_found, &arg, &err);
 	if (rc == 1)
 		return 1;
-	if (rc < 0)
-		root_set_note(root, xstrdup(err.text));
-	scan_done(st, i);
+	scan_done(st, i, rc < 0 ? err.text : NULL);
 	return 0;
 }
 

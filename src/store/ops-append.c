@@ -312,9 +312,15 @@ static int repair_once(struct work *w, bool dry, struct done *d, struct err *err
 	struct log_append_info info = { 0 };
 	struct buf lines = { 0 };
 	struct log *log = NULL;
-	size_t nlost = w->reflog.nlost, norphans = 0;
+	size_t nlost, norphans = 0;
 	int rc;
 
+	if (reflog_trouble(&w->reflog)) /* it may have been for a moment */
+		work_reapply(w);
+	if (reflog_trouble(&w->reflog))
+		return err_set(err, ERR_IO, "what is lost is not known: %s",
+			reflog_trouble(&w->reflog));
+	nlost = w->reflog.nlost;
 	if (!w->s->is_torn && nlost == 0) {
 		done_say(d, "nothing to repair");
 		return 0;

@@ -31,6 +31,17 @@ static int put_line(
 	return rc;
 }
 
+/*
+ * Is it known what the line would change? Else it is written whatever the state seems to be.
+ * What could not be read may have been so for a moment.
+ */
+static bool knows_state(struct work *w)
+{
+	if (reflog_trouble(&w->reflog))
+		work_reapply(w);
+	return !reflog_trouble(&w->reflog);
+}
+
 /* The tip's id, or a slice without a pointer when there is no tip. */
 static int tip_id(struct work *w, struct buf *id, struct str *out, struct err *err)
 {
@@ -64,18 +75,21 @@ static int checkout(
 	struct buf line = { 0 };
 	struct str before;
 	uint32_t entry;
+	bool is_known;
 	int rc;
 
 	rc = work_sync_entry(w, to, &entry, err);
 	if (rc == 0)
 		rc = check_is_there(w, entry, err);
-	if (rc == 0)
-		rc = tip_id(w, from, &before, err);
+	if (rc < 0)
+		return rc;
+	is_known = knows_state(w);
+	rc = tip_id(w, from, &before, err);
 	if (rc < 0)
 		return rc;
 	done_set(d->entry, sizeof(d->entry), to);
 	/* also by the default rule: a line would hold nothing, the next append moves it */
-	if (entry == w->s->tip) {
+	if (is_known && entry == w->s->tip) {
 		done_say(d, "%s is the tip already", short_id(to).s);
 		return 0;
 	}
@@ -119,6 +133,7 @@ static int label(struct work *w, struct str id, struct str text, bool dry, struc
 	struct buf line = { 0 };
 	const struct label *old;
 	uint32_t entry;
+	bool is_known;
 	int rc;
 
 	if (text.n > LABEL_MAX)
@@ -131,15 +146,16 @@ static int label(struct work *w, struct str id, struct str text, bool dry, struc
 	if (rc < 0)
 		return rc;
 	done_set(d->entry, sizeof(d->entry), id);
+	is_known = knows_state(w);
 	old = session_label(w->s, entry);
 	*was_set = old != NULL;
 	if (old)
 		buf_addstr(before, old->text);
-	if (!old && text.n == 0) {
+	if (is_known && !old && text.n == 0) {
 		done_say(d, "%s has no label", short_id(id).s);
 		return 1;
 	}
-	if (old && str_eq(old->text, text)) {
+	if (is_known && old && str_eq(old->text, text)) {
 		done_say(d, "%s is labelled [%.*s] already", short_id(id).s, (int)text.n, text.p);
 		return 1;
 	}

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "store/internal.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "format/tree/tree.h"
@@ -55,23 +56,35 @@ bool work_is_open_elsewhere(const struct work *w)
 	return r && log_reader_has_writer(r);
 }
 
-/* What could not be read while the session was loaded, each a problem. */
-static void apply_trouble(struct work *w)
+/* Is the one problem of the kind there with this reason, or, without one, none? */
+static bool is_said(const struct problem_list *list, const char *kind, const char *why)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->v[i].kind, kind) == 0)
+			return why && strstr(list->v[i].message, why);
+	return !why;
+}
+
+/* What could not be read, each a problem. */
+bool work_say_trouble(struct work *w)
 {
 	struct problem_list *list = &w->s->problems;
-	const char *why = work_read_trouble(w);
+	const char *file = work_read_trouble(w);
+	const char *side = w->fmt == &format_tree ? tree_sidecar_trouble(w->s) : NULL;
 
+	if (is_said(list, "read-error", file) && is_said(list, "sidecar-unreadable", side))
+		return false;
 	problem_drop(list, "read-error");
 	problem_drop(list, "sidecar-unreadable");
-	if (why)
+	if (file)
 		problem_add_at_large(list, &w->s->arena, "read-error",
 			"a part of the file could not be read (%s): what is shown may lack something",
-			why);
-	why = w->fmt == &format_tree ? tree_sidecar_trouble(w->s) : NULL;
-	if (why)
+			file);
+	if (side)
 		problem_add_at_large(list, &w->s->arena, "sidecar-unreadable",
-			"the title and what else stands beside the session are not known: %s", why);
+			"the title and what else stands beside the session are not known: %s", side);
 	problem_sort(list);
+	return true;
 }
 
 /*
@@ -96,5 +109,5 @@ void work_reapply(struct work *w)
 	w->is_under_way = w->reflog.nlost > 0 && append_is_under_way(w);
 	if (w->is_under_way)
 		reflog_nothing_lost(&w->reflog, w->s);
-	apply_trouble(w);
+	work_say_trouble(w);
 }

@@ -153,14 +153,17 @@ static void first_words(struct str entry, struct buf *out)
 static void say_lost(struct reflog *r, struct session *s, size_t line)
 {
 	struct buf raw = { 0 }, words = { 0 };
+	struct err err = { 0 };
 	char when[32];
 
-	if (reflog_entry_bytes(r, line, &raw, NULL) == 0)
+	if (reflog_entry_bytes(r, line, &raw, &err) == 0)
 		first_words((struct str){ raw.p, raw.n }, &words);
 	time_full(r->lines[line].at, when);
 	problem_add(&s->problems, &s->arena, "lost-append", 0, s->size, 0, ENTRY_NONE,
-		"an entry that bough appended at %s is not in the file any more: \"%s\"", when,
-		words.n ? words.p : "");
+		err.code ? "an entry that bough appended at %s is not in the file any more, and its "
+			   "text can not be read: %s"
+			 : "an entry that bough appended at %s is not in the file any more: \"%s\"",
+		when, err.code ? err.text : words.n ? words.p : "");
 	buf_release(&raw);
 	buf_release(&words);
 }

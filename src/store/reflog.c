@@ -359,8 +359,12 @@ bool reflog_changed(struct reflog *r)
 	for (int i = 0; i < REFLOG_PLACES; i++) {
 		struct log_id now = { 0 };
 
-		if (r->file[i].path && log_stat_beside(r->file[i].path, &now, NULL) == 0 &&
-			log_id_differs(&r->file[i].id, &now))
+		if (!r->file[i].path)
+			continue;
+		/* what can not be looked at is read, so that this is said: once */
+		if (log_stat_beside(r->file[i].path, &now, NULL) < 0
+				? !r->file[i].unreadable
+				: log_id_differs(&r->file[i].id, &now))
 			return true;
 	}
 	return false;

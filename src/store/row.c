@@ -129,6 +129,7 @@ static void fill(struct row *row, struct work *w)
 	char said[200];
 
 	fill_texts(row, s);
+	work_say_trouble(w); /* the texts were read just now */
 	fill_descent(pub, s);
 	pub->state = ROW_LOADED;
 	pub->is_partial = !s->is_complete;

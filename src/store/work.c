@@ -317,6 +317,8 @@ static int look_again(
 		*change = WORK_TIP;
 		work_reapply(w);
 	}
+	if (w->is_loaded && work_say_trouble(w) && *change == WORK_SAME)
+		*change = WORK_TIP;
 	if (rc == 0 && *change != WORK_SAME)
 		news_say(w, &news, said);
 	buf_release(&news.rounds);
