@@ -303,6 +303,8 @@ int log_drop_leftover(const char *path, bool dry, struct err *err);
 int log_move(const char *from, const char *to, struct err *err);
 /* Directories as needed, 0700, each level synced. On failure some of them may have been made. */
 int log_mkdirs(const char *path, struct err *err);
+/* One new directory in one that is there, 0700, synced. ERR_EXISTS: there is something already. */
+int log_mkdir_new(const char *path, struct err *err);
 /* Takes an empty directory of log_mkdirs back; one that holds anything stays, and so does errno. */
 void log_drop_dir(const char *path);
 /* Removes a name and syncs its directory. */

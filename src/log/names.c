@@ -184,6 +184,19 @@ int log_mkdirs(const char *path, struct err *err)
 	return rc;
 }
 
+int log_mkdir_new(const char *path, struct err *err)
+{
+	char level[IO_PATH];
+	int rc = io_path(level, path, err);
+
+	if (rc < 0)
+		return rc;
+	if (sys->mkdir(level, 0700) < 0)
+		return errno == EEXIST ? err_set(err, ERR_EXISTS, "%s exists already", path)
+				       : err_sys(err, "make the folder %s", path);
+	return sync_level(level, true, err);
+}
+
 void log_drop_dir(const char *path)
 {
 	int saved = errno;

@@ -319,8 +319,10 @@ static int publish(struct work *w, const struct fork *f, struct err *err)
 {
 	struct copy c = { .is_zstd = dsh_is_zstd(w->s) };
 	struct log_id now;
-	int rc = log_mkdirs(f->dir, err);
+	int rc = log_mkdir_new(f->dir, err);
 
+	if (rc == ERR_EXISTS)
+		return rc; /* and not ours to take away */
 	if (rc == 0)
 		rc = log_pub_begin(&c.pub, f->path, err);
 	if (rc == 0)

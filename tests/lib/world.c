@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "tests/lib/temp.h"
@@ -35,7 +36,8 @@ void world_read(struct world *w, const char *dir)
 			w->v = xgrow(w->v, &w->cap, w->n + 1, sizeof(*w->v));
 			f = &w->v[w->n++];
 			*f = (struct world_file){ .path = path };
-			f->p = S_ISREG(st.st_mode) ? temp_get(path, &f->n) : NULL;
+			if (S_ISREG(st.st_mode) && euidaccess(path, R_OK) == 0)
+				f->p = temp_get(path, &f->n);
 		}
 	}
 	if (d)

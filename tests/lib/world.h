@@ -10,7 +10,7 @@
 
 struct world {
 	struct world_file {
-		char *path, *p; /* p is NULL for what is no regular file */
+		char *path, *p; /* p is NULL for what can not be read or is no regular file */
 		size_t n;
 	} *v;
 	size_t n, cap;
