@@ -17,6 +17,12 @@ struct world {
 };
 
 void world_read(struct world *w, const char *dir); /* adds to it */
+/*
+ * The same of a run whose new ids, which no other run has, become "####", in names and in bytes;
+ * logs in frames are there as text. So what two runs left can be compared.
+ */
+void world_read_plain(
+	struct world *w, const char *dir, const char *new_entry, const char *new_session);
 void world_release(struct world *w);
 /* A file on its way to another name, that nobody reads. */
 bool world_is_temp(const char *path);

@@ -29,7 +29,7 @@
 #include "tests/lib/opcases.h"
 #include "tests/lib/world.h"
 
-enum { NOBODY = 65534, SOMEBODY = 12345, PATIENCE = 20, BAD_SHOWN = 30, UUID = 36 };
+enum { NOBODY = 65534, SOMEBODY = 12345, PATIENCE = 20, BAD_SHOWN = 30 };
 
 static struct env env;
 static size_t nbad, ncases;
@@ -207,33 +207,6 @@ static void plant_new(unsigned call, const struct fake_event *e, void *arg)
 	take_victim(p);
 }
 
-/* The ids of one run are in no other. */
-static void forget_id(struct world_file *f, const char *id)
-{
-	size_t len = strlen(id);
-	char *at = f->p;
-
-	while (len >= UUID && at && (at = memmem(at, f->n - (size_t)(at - f->p), id, len)))
-		memset(at, '#', len);
-}
-
-static void look(struct world *w, const struct done *d)
-{
-	world_read(w, env.dir);
-	for (size_t i = 0; i < w->n; i++) {
-		struct world_file *f = &w->v[i];
-		char *text = strstr(f->path, ".zstd") && f->p ? dshenv_decode(f->p, f->n, true) : NULL;
-
-		if (text) {
-			free(f->p);
-			f->p = text;
-			f->n = strlen(text);
-		}
-		forget_id(f, d->entry);
-		forget_id(f, d->session);
-	}
-}
-
 static void put_fixed(struct planted *p, const struct opfiles *f)
 {
 	char *path = path_of(p->place, p->c, f);
@@ -277,7 +250,7 @@ static void run(struct planted *p, struct fake_trace *trace)
 		fail_msg("%s: %s", p->c->name, p->err.text);
 	if (p->kind < NKINDS)
 		put_fixed(p, &files);
-	look(&p->before, &d);
+	world_read_plain(&p->before, env.dir, d.entry, d.session);
 	fake_reset();
 	if (p->place == AT_NEW && p->kind < NKINDS)
 		fake_before(plant_new, p);
@@ -296,7 +269,7 @@ static void run(struct planted *p, struct fake_trace *trace)
 	chmod(files.folder, 0700);
 	if (temp_open_files() != nfiles)
 		snprintf(p->said, sizeof(p->said), "descriptors are open");
-	look(&p->after, &d);
+	world_read_plain(&p->after, env.dir, d.entry, d.session);
 	done_release(&d);
 	opcase_release();
 	free(files.p);
