@@ -126,3 +126,17 @@ const struct world_file *world_file(const struct world *w, const char *path)
 			return &w->v[i];
 	return NULL;
 }
+
+const char *world_difference(const struct world *a, const struct world *b,
+	bool (*is_passed_over)(const struct world_file *f))
+{
+	for (size_t i = 0; i < a->n; i++) {
+		const struct world_file *f = &a->v[i], *g = world_file(b, f->path);
+
+		if (is_passed_over && is_passed_over(f))
+			continue;
+		if (!g || f->n != g->n || (f->n && memcmp(f->p, g->p, f->n) != 0))
+			return f->path;
+	}
+	return NULL;
+}

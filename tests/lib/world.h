@@ -31,5 +31,8 @@ size_t world_count(const struct world *w, const char *part, const char *p, size_
 size_t world_texts(const struct world *w, const char *part, const char *text);
 /* The file of exactly that path, or NULL. */
 const struct world_file *world_file(const struct world *w, const char *path);
+/* The first file of a that is not the same in b, and not passed over; NULL: there is none. */
+const char *world_difference(const struct world *a, const struct world *b,
+	bool (*is_passed_over)(const struct world_file *f));
 
 #endif

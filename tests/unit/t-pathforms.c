@@ -230,17 +230,6 @@ static void bad(const struct opcase *c, const char *form, const char *why, const
 		print_error("%s: %s: %s: %s (%s)\n", c->name, form, why, more, err->text);
 }
 
-static const char *first_difference(const struct world *a, const struct world *b)
-{
-	for (size_t i = 0; i < a->n; i++) {
-		const struct world_file *f = &a->v[i], *g = world_file(b, f->path);
-
-		if (!g || f->n != g->n || (f->n && memcmp(f->p, g->p, f->n) != 0))
-			return f->path;
-	}
-	return NULL;
-}
-
 static bool makes_session(const struct opcase *c)
 {
 	return c == &opcases[OP_FORK_NEW] || c == &opcases[OP_COPY] || c == &opcases[OP_DSH_FORK] ||
@@ -255,8 +244,8 @@ static void check(const struct opcase *c, const char *form, const struct result 
 	ncases++;
 	if (r->rc < 0)
 		bad(c, form, "fails", "", &r->err);
-	else if ((path = first_difference(&plain->after, &r->after)) ||
-		 (path = first_difference(&r->after, &plain->after)))
+	else if ((path = world_difference(&plain->after, &r->after, NULL)) ||
+		 (path = world_difference(&r->after, &plain->after, NULL)))
 		bad(c, form, "something else is written", path, &r->err);
 	if (r->rc == 0 && r->path[0] && r->path[0] != '/')
 		bad(c, form, "it names a path that is not whole", r->path, &r->err);

@@ -155,21 +155,6 @@ static void attempt_release(struct attempt *a)
 	world_release(&a->after);
 }
 
-/* The first file of a that is not the same in b; files that `may_lack` names are passed over. */
-static const char *first_difference(
-	const struct world *a, const struct world *b, bool (*may_lack)(const struct world_file *f))
-{
-	for (size_t i = 0; i < a->n; i++) {
-		const struct world_file *f = &a->v[i], *g = world_file(b, f->path);
-
-		if (may_lack && may_lack(f))
-			continue;
-		if (!g || f->n != g->n || (f->n && memcmp(f->p, g->p, f->n) != 0))
-			return f->path;
-	}
-	return NULL;
-}
-
 /* Kept for safety, where it could not be seen that nobody is at the old file. */
 static bool is_kept(const struct world_file *f)
 {
@@ -208,15 +193,15 @@ static void check_attempt(const struct attempt *a, const struct attempt *alone,
 
 	if (a->rc < 0 && !a->err.text[0])
 		bad(c->name, t, f, "failed without a word", "");
-	if (a->rc == 0 && (path = first_difference(&alone->after, &a->after, is_kept)))
+	if (a->rc == 0 && (path = world_difference(&alone->after, &a->after, is_kept)))
 		bad(c->name, t, f, "done, and not what is done without", path);
-	else if (a->rc == 0 && (path = first_difference(&a->after, &alone->after, is_kept)))
+	else if (a->rc == 0 && (path = world_difference(&a->after, &alone->after, is_kept)))
 		bad(c->name, t, f, "done, and more than what is done without", path);
 	if (a->rc == 0 || is_said(&a->err))
 		return;
-	if (first_difference(&a->before, &a->after, is_torn_reflog))
+	if (world_difference(&a->before, &a->after, is_torn_reflog))
 		bad(c->name, t, f, "failed, and something is another", a->err.text);
-	else if (first_difference(&a->after, &a->before, is_harmless))
+	else if (world_difference(&a->after, &a->before, is_harmless))
 		bad(c->name, t, f, "failed, and something is left", a->err.text);
 }
 
