@@ -31,7 +31,7 @@ struct other {
 	bool keeps_open;    /* the file, until all is over */
 	bool renames;       /* a new file with that text over the name, instead */
 	int fd;
-	bool is_done;
+	bool is_due, is_done;
 };
 
 static void put_over(const char *text)
@@ -43,12 +43,8 @@ static void put_over(const char *text)
 	free(name);
 }
 
-static void act(const struct fake_event *e, void *arg)
+static void do_act(struct other *o)
 {
-	struct other *o = arg;
-
-	if (o->is_done || strcmp(e->name, o->call) != 0 || --o->nth > 0)
-		return;
 	o->is_done = true;
 	if (o->renames) {
 		put_over(o->text);
@@ -58,6 +54,28 @@ static void act(const struct fake_event *e, void *arg)
 	assert_int_equal(write(o->fd, o->text, strlen(o->text)), strlen(o->text));
 	if (!o->keeps_open)
 		close(o->fd);
+}
+
+/* While he is kept out he waits: then he acts as soon as he is not. */
+static void act(const struct fake_event *e, void *arg)
+{
+	struct other *o = arg;
+
+	if (o->is_done || (!o->is_due && (strcmp(e->name, o->call) != 0 || --o->nth > 0)))
+		return;
+	o->is_due = true;
+	if (!fake_has_lease())
+		do_act(o);
+}
+
+static void act_before(unsigned call, const struct fake_event *e, void *arg)
+{
+	struct other *o = arg;
+
+	(void)call;
+	(void)e;
+	if (o->is_due && !o->is_done && !fake_has_lease())
+		do_act(o);
 }
 
 struct beside {
@@ -137,8 +155,10 @@ static void one_append(const struct beside *b)
 	fake_plan(b->fail ? FAKE_ONCE : FAKE_OFF, k, b->error);
 	log = open_log(b->flags);
 	fake_listen(act, &other);
+	fake_before(act_before, &other);
 	rc = log_append(log, strlen(b->init), REC, strlen(REC), NULL, &err);
 	fake_listen(NULL, NULL);
+	fake_before(NULL, NULL);
 	fake_remove();
 	log_close(&log);
 	if (other.keeps_open)
