@@ -122,6 +122,8 @@ static char *put_files(struct loop *l, const struct opcase *op, struct others_pl
 	return his;
 }
 
+static const struct act nobody = { .name = "does nothing", .is_whole = true };
+
 /* 1: a good case, 0: a bad one, -1: he could not act. */
 static int one_case(struct loop *l, const struct scenario *sc, const struct act *act, unsigned call)
 {
@@ -151,7 +153,7 @@ static int one_case(struct loop *l, const struct scenario *sc, const struct act 
 	if (act)
 		others_end(&o);
 	else
-		o = (struct others){ .at = at, .act = &(const struct act){ .is_whole = true },
+		o = (struct others){ .at = at, .act = &nobody,
 			.nkept = at.nold, .is_done = true };
 	fake_no_lease(false);
 	fake_reset();
@@ -166,7 +168,7 @@ static int one_case(struct loop *l, const struct scenario *sc, const struct act 
 	good = !o.is_done ? -1 : !r.left.why[0];
 	if (good == 0 && l->nbad < BAD_SHOWN)
 		print_error("%s: he %s before call %u (%s): %s (rc %d: %s)\n", op->name,
-			act ? act->name : "does nothing", call,
+			o.act->name, call,
 			call && call <= l->trace.n ? l->trace.call[call - 1].name : "at the end",
 			r.left.why, r.left.rc, r.left.err.text);
 	world_release(&r.world);

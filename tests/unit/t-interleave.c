@@ -47,7 +47,7 @@ static bool is_taken(const struct run *r, const char *path)
 	return !f || (r->o->npieces == 1 && f->n >= r->o->piece[0].n && !is_broken(r) &&
 			     (touches(r, TOUCHES_REFLOG) || touches(r, TOUCHES_SIDECAR) ||
 				     touches(r, TOUCHES_TARGET)) &&
-			     memcmp(f->p, r->o->piece[0].p, f->n) == 0);
+			     memcmp(f->p, r->o->piece[0].p, r->o->piece[0].n) == 0);
 }
 
 /* The bytes that were there, as far as he let them: whole lines in the file, a tail anywhere. */
