@@ -102,10 +102,11 @@ size_t world_count(const struct world *w, const char *part, const char *p, size_
 
 	for (size_t i = 0; i < w->n && n > 0; i++) {
 		const struct world_file *f = &w->v[i];
-		const char *at = f->p, *end = f->p + f->n;
+		const char *at = f->p, *end;
 
 		if (!f->p || world_is_temp(f->path) || (part && !strstr(f->path, part)))
 			continue;
+		end = f->p + f->n;
 		while ((at = memmem(at, (size_t)(end - at), p, n))) {
 			count++;
 			at += n;
