@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/xalloc.h"
 #include "format/dsh/dsh.h"
+#include "format/tree/tree.h"
 
 enum { OWNERS = 5, NAMED = 3 /* in a sentence */ };
 
@@ -97,16 +98,51 @@ static bool belongs(const char *path, const char *owner)
 	       is_numbered(name + 1 + base_n, n - base_n);
 }
 
-static void add_of(struct work *w, struct leftovers *l, const char *owner)
+/*
+ * Of a session that was to be made in this folder and did not come about: nobody's own, so that
+ * each of its neighbours tells of it.
+ */
+static bool is_unborn(const char *path)
+{
+	static const char *const endings[] = { ".jsonl", ".meta.json" };
+	const char *name = path_base(path);
+	struct log_id there = { .exists = true };
+	size_t n;
+
+	if (!log_is_leftover(name, &n))
+		return false;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		size_t end = strlen(endings[i]);
+		char *id, *dir, *file, *session;
+
+		if (n <= end || strncmp(name + 1 + n - end, endings[i], end) != 0)
+			continue;
+		id = xstrndup(name + 1, n - end);
+		dir = path_dir(path);
+		file = xasprintf("%s.jsonl", id);
+		session = path_join(dir, file);
+		if (tree_id_is_legal(id) && log_stat_beside(session, &there, NULL) < 0)
+			there.exists = true;
+		free(session);
+		free(file);
+		free(dir);
+		free(id);
+	}
+	return !there.exists;
+}
+
+static void add_of(struct work *w, struct leftovers *l, const char *owner, bool takes_unborn)
 {
 	char *dir = path_dir(owner);
 	size_t n;
 
 	look_at_folder(l, dir);
 	for (size_t i = 0; i < l->n; i++) {
+		if (!belongs(l->v[i], owner) && !(takes_unborn && is_unborn(l->v[i])))
+			continue;
 		/* one that is held is somebody's work, not a leftover */
-		if (!belongs(l->v[i], owner) || (log_is_leftover(path_base(l->v[i]), &n) &&
-						       log_drop_leftover(l->v[i], true, NULL) < 0))
+		if (log_is_leftover(path_base(l->v[i]), &n) &&
+			log_drop_leftover(l->v[i], true, NULL) < 0)
 			continue;
 		w->leftovers = xgrow(w->leftovers, &w->leftovers_cap, w->nleftovers + 1,
 			sizeof(*w->leftovers));
@@ -138,7 +174,7 @@ size_t work_look_leftovers(struct work *w, struct leftovers *seen)
 	w->nleftovers = 0;
 	for (int i = 0; i < (seen ? OWNERS - 1 : OWNERS); i++)
 		if (owners[i] && format_can(w->fmt, FORMAT_REPAIR, w->why))
-			add_of(w, l, owners[i]);
+			add_of(w, l, owners[i], i == 0 && !seen && w->fmt == &format_tree);
 	free(twin);
 	if (!seen)
 		leftovers_free(&l);

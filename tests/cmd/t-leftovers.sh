@@ -123,6 +123,21 @@ want_out 'nothing to repair'
 there .linear.meta.json.0123456789ab.old
 rm .linear.meta.json.0123456789ab.old
 
+# Of a session that did not come about: its neighbours tell of it. One of a session that is there is its own.
+unborn=0f6f76c3-2ecd-4fb6-81c9-20ce8ce77f95
+left .$unborn.jsonl.0123456789ab.tmp .$unborn.meta.json.0123456789ab.tmp .branches.jsonl.0123456789ab.tmp \
+	.$unborn.other.0123456789ab.tmp
+run problems linear.jsonl
+want 0
+want_line "leftover.*$unborn"
+no_line branches
+run repair linear.jsonl
+want 0
+gone .$unborn.jsonl.0123456789ab.tmp .$unborn.meta.json.0123456789ab.tmp
+there .branches.jsonl.0123456789ab.tmp
+there .$unborn.other.0123456789ab.tmp
+rm .branches.jsonl.0123456789ab.tmp .$unborn.other.0123456789ab.tmp
+
 # A log of events has a folder of its own; a conversion writes the other name.
 mkdir -p "$tmp/dsh"
 cp -R "$srcdir/data/demo/dsh/." "$tmp/dsh/"
