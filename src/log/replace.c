@@ -50,8 +50,6 @@ int pub_copy_mode(struct log_pub *pub, struct err *err)
 
 	if (io_lstat(pub->path, &st) < 0)
 		return errno == ENOENT ? 0 : err_sys(err, "look at %s", pub->path);
-	if (S_ISLNK(st.st_mode))
-		return err_set(err, ERR_UNSUPPORTED, "%s is a symbolic link", pub->path);
 	rc = io_regular(&st, pub->path, err);
 	if (rc < 0 || (st.st_mode & 07777) == 0600)
 		return rc;
