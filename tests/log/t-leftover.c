@@ -211,6 +211,11 @@ static void test_live_publisher(void **state)
 	set_mtime(left, 1000); /* its age is no reason */
 	assert_int_equal(drop(true), ERR_LOCKED);
 	assert_int_equal(drop(false), ERR_LOCKED);
+	changed = sys_real;
+	changed.lease = lease_of_none; /* nor who has it open: the lock says so */
+	sys_install(&changed);
+	assert_int_equal(drop(false), ERR_LOCKED);
+	sys_install(NULL);
 	assert_int_equal(write(go[1], "x", 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
