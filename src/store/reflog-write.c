@@ -78,8 +78,6 @@ int reflog_lock(struct reflog *r, struct log **out, int *place, struct err *err)
 	/* what could not be read has no known end: nothing may be appended to it */
 	if (r->file[*place].unreadable)
 		rc = err_set(err, ERR_IO, "%s", r->file[*place].unreadable);
-	else
-		rc = log_expect(*out, &r->file[*place].id, err);
 	if (rc < 0)
 		log_close(out);
 	return rc;
