@@ -22,7 +22,7 @@ wanted() { # what [ID...]
 
 copy_tree() {
 	if git -C "$top" rev-parse --git-dir >/dev/null 2>&1; then
-		(cd "$top" && git ls-files -z | tar -cf - --null -T -) | tar -xf - -C "$src"
+		(cd "$top" && git ls-files -z -c -o --exclude-standard | tar -cf - --ignore-failed-read --null -T -) | tar -xf - -C "$src"
 	else
 		(cd "$top" && tar -cf - .) | tar -xf - -C "$src"
 	fi && chmod -R u+w "$src" && { [ -f "$src/configure" ] || (cd "$src" && autoreconf -i); } >"$work/log" 2>&1

@@ -150,6 +150,9 @@ static void test_name_taken(void **state)
 		for (int to = 0; to < 2; to++) {
 			assert_int_equal(work_convert(w, to, false, &d, &err), ERR_EXISTS);
 			err_clear(&err);
+			/* nor is it promised */
+			assert_int_equal(work_convert(w, to, true, &d, &err), ERR_EXISTS);
+			err_clear(&err);
 		}
 		after = env_dump(env.root, &m);
 		assert_int_equal(n, m);
@@ -219,6 +222,52 @@ static void test_renamed_beside_writer(void **state)
 	assert_true(has_written);
 	assert_true(temp_is(log_of("s", true), WHOLE LATE));
 	assert_int_equal(access(log_of("s", false), F_OK), -1);
+	work_close(&w);
+	done_release(&d);
+}
+
+struct late {
+	int looks;
+	bool has_moved;
+};
+
+/* Behind the new log the old one is looked at for the comparison, and then once more. */
+static void write_at_the_end(unsigned call, const struct fake_event *e, void *arg)
+{
+	struct late *late = arg;
+
+	(void)call;
+	if (!e->path || strcmp(e->path, log_of("s", false)) != 0)
+		return;
+	if (strcmp(e->name, "rename_noreplace") == 0)
+		late->has_moved = true;
+	if (strcmp(e->name, "stat") == 0 && access(log_of("s", true), F_OK) == 0 && ++late->looks == 2)
+		temp_adds(log_of("s", false), LATE);
+}
+
+/* The new log is there, and the old one grows: it is not moved at all, and the new one goes. */
+static void test_grows_meanwhile(void **state)
+{
+	struct late late = { 0 };
+	struct done d = { 0 };
+	struct err err = { 0 };
+	struct work *w;
+	int rc;
+
+	(void)state;
+	env_clear(&env);
+	put_log("s", whole, false, log_of("s", false));
+	w = open_log(log_of("s", false));
+	fake_install();
+	fake_reset();
+	fake_before(write_at_the_end, &late);
+	rc = work_convert(w, true, false, &d, &err);
+	fake_remove();
+	assert_int_equal(rc, ERR_CHANGED);
+	assert_true(late.looks >= 2);
+	assert_false(late.has_moved);
+	assert_true(temp_is(log_of("s", false), WHOLE LATE));
+	assert_int_equal(access(log_of("s", true), F_OK), -1);
 	work_close(&w);
 	done_release(&d);
 }
@@ -400,11 +449,16 @@ static void test_comes_later(void **state)
 static void test_in_use(void **state)
 {
 	struct log *lock = NULL;
+	struct conversion *c = NULL;
+	struct buf list = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
 	put_root(false);
 	env_ok(log_open(&lock, log_of("b", false), 0, &err), &err);
+	assert_int_equal(conversion_begin(&c, env.root, true, false, &list, &err), ERR_LOCKED);
+	assert_non_null(strstr(err.text, "is in use, and so is its root"));
+	err_clear(&err);
 	for (int forced = 0; forced < 2; forced++) {
 		refuses(env.root, forced, ERR_LOCKED);
 		refuses(log_of("s", false), forced, ERR_LOCKED);
@@ -478,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_name_taken),
 		cmocka_unit_test(test_goes_on),
 		cmocka_unit_test(test_renamed_beside_writer),
+		cmocka_unit_test(test_grows_meanwhile),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_in_use),

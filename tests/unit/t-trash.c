@@ -245,6 +245,36 @@ static void links_beside(void **state)
 	done_release(&d);
 }
 
+/* As soon as the session is locked: the place was looked at before that. */
+static int plant(int fd, int operation)
+{
+	static const char *const homes[] = { "data", "data/Trash", "elsewhere", NULL };
+
+	put_folders(homes);
+	if (symlink("../../elsewhere", at("data/Trash/files")) < 0)
+		assert_int_equal(errno, EEXIST);
+	return sys_real.flock(fd, operation);
+}
+
+static void link_behind_the_look(void **state)
+{
+	struct sys table = sys_real;
+	struct work *w = session();
+	struct done d = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	table.flock = plant;
+	sys_install(&table);
+	assert_int_equal(work_trash(&w, false, &d, &err), ERR_UNSUPPORTED);
+	sys_install(NULL);
+	assert_non_null(w);
+	assert_true(temp_is(env_path(&env, "s.jsonl"), A));
+	assert_int_equal(temp_count(at("elsewhere"), "", NULL), 0);
+	work_close(&w);
+	done_release(&d);
+}
+
 /* A folder of another user's: whoever is not root can not make one to try. */
 static void foreign(void **state)
 {
@@ -265,6 +295,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_space, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_beside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(link_behind_the_look, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(foreign, set_up, tear_down),
 	};
 
