@@ -2,7 +2,8 @@
  * t-guards.c - checks of which each stands between one look and the write behind
  * it: the source of a copy that is written over meanwhile, a sidecar that is a
  * link, a session that somebody is at, notes of what is just being appended. Each
- * test fails when its check is taken out.
+ * test fails when its check is taken out, but bad_place: there several checks stand
+ * behind each other.
  */
 #include "config.h"
 
@@ -34,7 +35,11 @@
 #define ONE_2 "{\"id\":\"a\",\"role\":\"USER\",\"content\":\"oneone\",\"timestamp\":1}\n"
 #define TWO_2 "{\"id\":\"b\",\"parentId\":\"a\",\"role\":\"USER\",\"content\":\"two\",\"timestamp\":2}\n"
 
+#define LAMPS     "--srv-harbour-lamps--"
+#define T_PARTIAL LAMPS "/t-partial/session.jsonl.zstd"
+
 static struct env env;
+static struct sys changed;
 
 static int set_up(void **state)
 {
@@ -287,6 +292,100 @@ static void fresh_log_is_watched(void **state)
 	work_close(&w);
 }
 
+/* ---- what can not be read ---- */
+
+/* A place that was good when the file was read from its start, and is not any more: for good. */
+static struct {
+	ino_t ino;
+	off_t at;
+	int hits;
+} bad;
+
+static ssize_t read_bad(int fd, void *p, size_t n, off_t off)
+{
+	struct stat st;
+
+	if (off == bad.at && fstat(fd, &st) == 0 && st.st_ino == bad.ino) {
+		bad.hits++;
+		errno = EIO;
+		return -1;
+	}
+	return sys_real.pread(fd, p, n, off);
+}
+
+/* What is read again when a session is loaded: an id that comes twice, the torn end of frames. */
+static void put_torn(bool is_dsh, const char *path)
+{
+	char *log = xasprintf("%s/tests/format/dsh/torn-zstd/store/" T_PARTIAL, getenv("srcdir"));
+	struct stat st;
+	size_t n;
+	char *bytes;
+
+	env_clear(&env);
+	mkdir(env_path(&env, LAMPS), 0700);
+	mkdir(env_path(&env, LAMPS "/t-partial"), 0700);
+	bytes = is_dsh ? temp_get(log, &n)
+		       : xstrndup(ONE ONE_2 TWO "{\"id\":\"to", n = strlen(ONE ONE_2 TWO) + 9);
+	assert_non_null(bytes);
+	temp_put(path, bytes, n);
+	free(bytes);
+	free(log);
+	set_age(path, 3600000);
+	assert_int_equal(stat(path, &st), 0);
+	bad.ino = st.st_ino;
+	bad.hits = 0;
+}
+
+/* What could not be read is not taken for nothing: the same comes of a repair, or none. */
+static int repairs_with(off_t at, const char *path, const char *want, size_t nwant)
+{
+	struct work *w = NULL;
+	struct err err = { 0 };
+	char *before;
+	size_t n;
+	int rc;
+
+	before = temp_get(path, &n);
+	bad.at = at;
+	changed = sys_real;
+	changed.pread = read_bad;
+	sys_install(&changed);
+	rc = work_open(&w, path, &err);
+	if (rc == 0 && (rc = work_load(w, &err)) == 0) {
+		work_force(w, true);
+		rc = cut_by(w, false, &err) < 0;
+	}
+	sys_install(NULL);
+	work_close(&w);
+	if (at >= 0)
+		env_assert_file(path, rc ? before : want, rc ? n : nwant);
+	free(before);
+	return rc > 0;
+}
+
+static void bad_place(void **state)
+{
+	char path[2 * TEMP_PATH], *want;
+	size_t n, nfile;
+
+	(void)state;
+	for (int is_dsh = 0; is_dsh < 2; is_dsh++) {
+		int refused = 0;
+
+		strcpy(path, env_path(&env, is_dsh ? T_PARTIAL : "s.jsonl"));
+		put_torn(is_dsh, path);
+		free(temp_get(path, &nfile));
+		assert_int_equal(repairs_with(-1, path, "", 0), 0);
+		want = temp_get(path, &n);
+		for (off_t at = 0; at < (off_t)nfile; at++) {
+			put_torn(is_dsh, path);
+			refused += repairs_with(at, path, want, n);
+		}
+		assert_true(refused > 0);
+		free(want);
+	}
+}
+
 /* ---- notes ---- */
 
 /* Not one good line: it is no reflog, and nothing is cut from it or written to it. */
@@ -307,7 +406,6 @@ static void reflog_is_foreign(void **state)
 	done_release(&d);
 }
 
-static struct sys changed;
 static int syncs, reader;
 
 /* That of the session, behind that of its note; somebody has the session open. */
@@ -454,6 +552,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(in_use_by_parts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fresh_tail, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fresh_log_is_watched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(bad_place, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reflog_is_foreign, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(note_of_the_broken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lock_then_file, set_up, tear_down),
