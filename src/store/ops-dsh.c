@@ -184,8 +184,6 @@ static int repair(struct work *w, bool is_salvage, bool dry, struct done *d, str
 	} else if (rc == 0) {
 		rc = work_check_rest(w, torn > 0, closes_turn(w), err);
 		if (rc == 0)
-			rc = work_check_read(w, err);
-		if (rc == 0)
 			rc = dsh_lock(w, false, &lock, err);
 		if (rc == 0)
 			rc = commit(lock.log, w, &text, &info, err);
