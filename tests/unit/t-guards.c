@@ -2,8 +2,7 @@
  * t-guards.c - checks of which each stands between one look and the write behind
  * it: the source of a copy that is written over meanwhile, a sidecar that is a
  * link, a session that somebody is at, notes of what is just being appended. Each
- * test fails when its check is taken out, but bad_place: there several checks stand
- * behind each other.
+ * test fails when its check is taken out.
  */
 #include "config.h"
 
@@ -294,19 +293,23 @@ static void fresh_log_is_watched(void **state)
 
 /* ---- what can not be read ---- */
 
-/* A place that was good when the file was read from its start, and is not any more: for good. */
+/* A place that is bad at every n-th read that begins there, so that it is good and bad again. */
 static struct {
 	ino_t ino;
 	off_t at;
-	int hits;
+	int every, reads;
+	bool begins[4096]; /* is a read begun at this byte? */
 } bad;
 
 static ssize_t read_bad(int fd, void *p, size_t n, off_t off)
 {
 	struct stat st;
 
-	if (off == bad.at && fstat(fd, &st) == 0 && st.st_ino == bad.ino) {
-		bad.hits++;
+	if (fstat(fd, &st) < 0 || st.st_ino != bad.ino)
+		return sys_real.pread(fd, p, n, off);
+	if (off < (off_t)sizeof(bad.begins))
+		bad.begins[off] = true;
+	if (off == bad.at && ++bad.reads % bad.every == 0) {
 		errno = EIO;
 		return -1;
 	}
@@ -333,7 +336,7 @@ static void put_torn(bool is_dsh, const char *path)
 	set_age(path, 3600000);
 	assert_int_equal(stat(path, &st), 0);
 	bad.ino = st.st_ino;
-	bad.hits = 0;
+	bad.reads = 0;
 }
 
 /* What could not be read is not taken for nothing: the same comes of a repair, or none. */
@@ -366,7 +369,7 @@ static int repairs_with(off_t at, const char *path, const char *want, size_t nwa
 static void bad_place(void **state)
 {
 	char path[2 * TEMP_PATH], *want;
-	size_t n, nfile;
+	size_t n;
 
 	(void)state;
 	for (int is_dsh = 0; is_dsh < 2; is_dsh++) {
@@ -374,12 +377,14 @@ static void bad_place(void **state)
 
 		strcpy(path, env_path(&env, is_dsh ? T_PARTIAL : "s.jsonl"));
 		put_torn(is_dsh, path);
-		free(temp_get(path, &nfile));
+		memset(bad.begins, 0, sizeof(bad.begins));
 		assert_int_equal(repairs_with(-1, path, "", 0), 0);
 		want = temp_get(path, &n);
-		for (off_t at = 0; at < (off_t)nfile; at++) {
-			put_torn(is_dsh, path);
-			refused += repairs_with(at, path, want, n);
+		for (off_t at = 0; at < (off_t)sizeof(bad.begins); at++) {
+			for (bad.every = 1; bad.begins[at] && bad.every < 6; bad.every++) {
+				put_torn(is_dsh, path);
+				refused += repairs_with(at, path, want, n);
+			}
 		}
 		assert_true(refused > 0);
 		free(want);
