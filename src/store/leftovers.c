@@ -94,7 +94,8 @@ static bool belongs(const char *path, const char *owner)
 	const char *name = path_base(path), *base = path_base(owner);
 	size_t n, base_n = strlen(base);
 
-	return (log_is_leftover(name, &n) || log_is_set_aside(name, &n)) && n >= base_n && strncmp(name + 1, base, base_n) == 0 &&
+	return (log_is_leftover(name, &n) || log_is_set_aside(name, &n)) && n >= base_n &&
+	       strncmp(name + 1, base, base_n) == 0 &&
 	       is_numbered(name + 1 + base_n, n - base_n);
 }
 

@@ -331,8 +331,6 @@ static int publish(struct work *w, const struct fork *f, struct err *err)
 	if (rc == 0 && log_id_differs(w->fmt->file(w->s), &now))
 		rc = dsh_being_written(w, err);
 	if (rc == 0)
-		rc = work_check_read(w, err);
-	if (rc == 0)
 		rc = log_pub_commit(&c.pub, err);
 	log_pub_abort(&c.pub);
 	if (rc < 0)
